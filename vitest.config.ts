@@ -7,9 +7,15 @@ import { PATIENCE } from "./test/support/patience.ts";
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "svc-access-compiled");
 
 /** What generated code and services import: the sources that are tested, and not a build of them beside these. */
-const ENTRIES = ["runtime", "runtime/registry", "authz", "testing"].map((name) => ({
+const ENTRIES = Object.entries({
+  runtime: "runtime",
+  "runtime/registry": "runtime/registry",
+  authz: "authz",
+  database: "database/service",
+  testing: "testing",
+}).map(([name, folder]) => ({
   find: new RegExp(`^svc-access/${name}$`),
-  replacement: join(import.meta.dirname, "src", name, "index.ts"),
+  replacement: join(import.meta.dirname, "src", folder, "index.ts"),
 }));
 
 export default defineConfig({

@@ -36,6 +36,7 @@ const next = `dist-${process.pid}`;
 const LIBRARIES = {
   index: "src/index.ts",
   authz: "src/authz/index.ts",
+  database: "src/database/service/index.ts",
   runtime: "src/runtime/index.ts",
   "runtime-registry": "src/runtime/registry/index.ts",
   testing: "src/testing/index.ts",
@@ -205,7 +206,7 @@ rmSync(old, { recursive: true, force: true });
 
 /**
  * Bundles the types of the libraries, without internal ones, so that users need no packages that
- * are bundled or optional.
+ * are bundled or optional. Those of kysely are in a file of their own, which only `database` needs.
  */
 async function bundleTypes(): Promise<void> {
   const args = ["-p", "tsconfig.declarations.json", "--outDir", `${next}/declarations`];
@@ -218,14 +219,16 @@ async function bundleTypes(): Promise<void> {
         source.replace(/^src\/(.*)\.ts$/, "declarations/$1.d.ts"),
       ]),
     ),
+    resolve: { alias: { kysely: `${root}node_modules/kysely/dist/index.d.ts` } },
     plugins: [dts({ dtsInput: true })],
-    external: /^[^./]/,
+    external: (name) => /^[^./]/.test(name) && name !== "kysely",
     treeshake: { moduleSideEffects: false },
   });
   await bundle.write({
     dir: "types",
     entryFileNames: "[name].d.ts",
     chunkFileNames: "shared/[name].d.ts",
+    codeSplitting: { groups: [{ name: "kysely", test: /[\\/]kysely[\\/]/ }] },
   });
   rmSync(`${root}${next}/declarations`, { recursive: true });
 }

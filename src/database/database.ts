@@ -8,23 +8,31 @@ export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
 /** `database` of a service's configuration, with the names of the file. */
 export interface DatabaseSettings {
+  /** The kind of database. */
   readonly driver: DatabaseKind;
   /** The SQLite file. */
   readonly file?: string | undefined;
   /** The PostgreSQL URL; contains a secret. */
   readonly url?: string | undefined;
+  /** The maximum number of connections. */
   readonly max_open_conns: number;
+  /** The maximum number of idle connections. */
   readonly max_idle_conns: number;
+  /** How long a connection is used, in nanoseconds. */
   readonly conn_max_lifetime_ns: number;
+  /** The duration from which a statement is logged, in nanoseconds. */
   readonly slow_query_threshold_ns: number;
 }
 
 /** The connections of a database, for metrics. */
 export interface PoolStats {
+  /** The number of connections. */
   readonly open: number;
+  /** The number of those that nothing uses. */
   readonly idle: number;
   /** The number of requests that wait for a connection. */
   readonly waiting: number;
+  /** The maximum number of connections. */
   readonly max: number;
 }
 

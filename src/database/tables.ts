@@ -12,6 +12,8 @@ export interface TableVersion {
   readonly made: number;
   /** The version that this program makes and knows. */
   readonly known: number;
+  /** What makes the tables as their owner, for messages; `svc-access database migrate` if absent. */
+  readonly program?: string | undefined;
 }
 
 /**
@@ -45,21 +47,24 @@ export function isOutdated({ name, component, made, known }: TableVersion): bool
 /** Explains a migration that failed because the user of the connection may not create tables. */
 export function explainMigration(
   error: unknown,
-  { name, component, made, known }: TableVersion,
+  { name, component, made, known, program = "svc-access database migrate" }: TableVersion,
 ): unknown {
-  const { code, message } = error as { code?: string; message?: string };
+  // A database explains errors itself, with the one of the server as the cause.
+  const thrown = error instanceof DatabaseError ? error.cause : error;
+  const { code, message } = (thrown ?? {}) as { code?: string; message?: string };
   if (code !== NO_RIGHT) return error;
   const has = made === 0 ? "no" : `version ${made} of the`;
   return new DatabaseError(
     "FAILED_PRECONDITION",
-    `${name} has ${has} ${component} tables, this program needs version ${known}, and its user may not create them (${message}): run svc-access database migrate as their owner first`,
+    `${name} has ${has} ${component} tables, this program needs version ${known}, and its user may not create them (${message}): run ${program} as their owner first`,
     { cause: error },
   );
 }
 
 const NO_RIGHT = "42501";
 
-function isWithoutTable(error: unknown): boolean {
+/** Whether a statement failed since its table does not exist. */
+export function isWithoutTable(error: unknown): boolean {
   const { code, message = "" } = error as { code?: string; message?: string };
   return code === "42P01" || (code === "ERR_SQLITE_ERROR" && message.startsWith("no such table"));
 }

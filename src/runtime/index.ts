@@ -11,6 +11,7 @@ export type {
 export type { HttpRouteDeclaration } from "../api/format/generated-code.ts";
 export type { RouteDocument } from "../api/format/route-document.ts";
 export { DatabaseError, type DatabaseErrorCode } from "../database/database-error.ts";
+export type { ServerDatabase } from "../database/service/server-database.ts";
 export type { AuditEvent } from "./audit/event/audit-event.ts";
 export type { AuditFilter } from "./audit/log/audit-filter.ts";
 export type { AuditLog, AuditPage, AuditPageRequest } from "./audit/log/audit-log.ts";

@@ -4,16 +4,20 @@ import { within } from "../../common/within.ts";
 import type { Database, DatabaseSettings, PoolStats } from "../database.ts";
 import { NoAnswerError } from "../database-error.ts";
 import { type PostgresAddress, postgresAddress } from "./postgres-address.ts";
-import { explainPostgres, readOnlyReason } from "./postgres-errors.ts";
+import { explainPostgres, isOfProgram, readOnlyReason } from "./postgres-errors.ts";
 import { kyselyOverPool, openPool } from "./postgres-pool.ts";
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000;
 /** The time limit of a readiness check, in milliseconds. */
 const READY_TIMEOUT = 2000;
 
-/** Makes acknowledged commits durable, regardless of the server's default. */
-const DURABLE = `select set_config('synchronous_commit', 'on', false)
-  where current_setting('synchronous_commit') = 'off'`;
+/**
+ * Makes acknowledged commits durable, regardless of the server's default. Statements written as text
+ * find the tables without naming their schema, as in SQLite.
+ */
+const ON_CONNECT = `select set_config('search_path', format('%I, public', $1::text), false),
+  case current_setting('synchronous_commit') when 'off'
+    then set_config('synchronous_commit', 'on', false) end`;
 
 const READ_ONLY = sql<{
   read_only: "on" | "off";
@@ -39,9 +43,10 @@ export class PostgresDatabase<Tables> implements Database<Tables> {
     this.#pool = openPool(this.#address.config, {
       max,
       lifetimeSeconds: Math.max(1, Math.round(conn_max_lifetime_ns / NANOSECONDS_PER_SECOND)),
-      onConnect: async (client) => void (await client.query(DURABLE)),
+      onConnect: async (client) => void (await client.query(ON_CONNECT, [schema])),
     });
-    this.kysely = kyselyOverPool(this.#pool, { schema, maxIdle, log });
+    const explain = (error: unknown) => (isOfProgram(error) ? error : this.explain(error));
+    this.kysely = kyselyOverPool(this.#pool, { schema, maxIdle, log, explain });
   }
 
   as<Others>(): Database<Others> {

@@ -98,6 +98,16 @@ export function breaksConnection(error: unknown): boolean {
   return severity === "FATAL" || !isOfStatement(code);
 }
 
+/**
+ * Whether an error is about the statement and its data, such as a unique violation, and not about
+ * the database: the program handles it, or has a mistake.
+ */
+export function isOfProgram(error: unknown): boolean {
+  const { code = "", severity } = error as { code?: string; severity?: string };
+  if (severity === "FATAL" || code === "42501" || code === "25006") return false;
+  return /^(0[9A-Z]|2[0-7BDF]|3[489BF]|4[024]|54|P0)[0-9A-Z]{3}$/.test(code);
+}
+
 /** The server's codes have five characters; all other codes are from the network. */
 function isOfStatement(code: string): boolean {
   return /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code) && !code.startsWith("E");

@@ -24,6 +24,8 @@ export interface PoolQueries {
   /** The maximum number of idle connections, which `pg` itself does not limit. */
   readonly maxIdle: number;
   readonly log?: LogConfig;
+  /** Replaces the errors of connections and statements; they are thrown as they are if absent. */
+  readonly explain?: (error: unknown) => unknown;
 }
 
 /** Opens a pool, which makes connections when they are needed. */
@@ -51,19 +53,23 @@ export function openPool(
 /** Kysely over a pool. */
 export function kyselyOverPool<Tables>(
   pool: Pool,
-  { schema, maxIdle, log }: PoolQueries,
+  { schema, maxIdle, log, explain = (error) => error }: PoolQueries,
 ): Kysely<Tables> {
   const connect = async (): Promise<PostgresPoolClient> => {
-    const client = await pool.connect();
+    const client = await pool.connect().catch((error: unknown) => {
+      throw explain(error);
+    });
     let isBroken = false;
     const query = (...parameters: unknown[]): unknown => {
       const result: unknown = Reflect.apply(client.query, client, parameters);
-      if (result instanceof Promise) {
-        result.catch((error) => {
+      if (!(result instanceof Promise)) return result;
+      return result.then(
+        (answer: unknown) => assertCommitted(parameters[0], answer),
+        (error: unknown) => {
           isBroken ||= breaksConnection(error);
-        });
-      }
-      return result;
+          throw explain(error);
+        },
+      );
     };
     return {
       query: query as PostgresPoolClient["query"],
@@ -71,6 +77,19 @@ export function kyselyOverPool<Tables>(
     };
   };
   return kyselyOver(schema, connect, log);
+}
+
+/**
+ * The server answers a commit with a rollback if a statement of the transaction has failed, which is
+ * no error for `pg`: what was acknowledged would be lost.
+ */
+function assertCommitted(statement: unknown, answer: unknown): unknown {
+  if (statement !== "commit" || (answer as { command?: string }).command !== "ROLLBACK") {
+    return answer;
+  }
+  throw new Error(
+    "nothing of the transaction was stored, since one of its statements failed and its error was caught: let the error end the transaction, or prevent it with on conflict",
+  );
 }
 
 /** Kysely over one connection. */

@@ -4,26 +4,20 @@ import type { Database, DatabaseKind } from "../database.ts";
 import { createSchema } from "../postgres/create-schema.ts";
 import { assertRights, type TableRights } from "../postgres/postgres-rights.ts";
 import { explainMigration, isOutdated, readVersion, type TableVersion } from "../tables.ts";
-
-/** One step from an empty database to the tables of this program. */
-// biome-ignore lint/suspicious/noExplicitAny: a migration creates the tables that a type would name
-export type Migration = (connection: Kysely<any>, kind: DatabaseKind) => Promise<void>;
+import { assertHistory, createHistory, type MigrationTables } from "./migration-history.ts";
+import { type Migration, runNamedStep } from "./migration-step.ts";
 
 /** The migrations of one part of a program; new ones are only ever appended. */
 export interface MigrationSet {
   /** The name of the part, such as `audit`. */
   readonly component: string;
   readonly steps: readonly Migration[];
+  /** The names of the steps, which are stored: a changed history is then refused. */
+  readonly names?: readonly string[];
+  /** What makes the tables as their owner, for messages; `svc-access database migrate` if absent. */
+  readonly program?: string;
   /** The privileges that the program needs on the tables in PostgreSQL; without them it does not start. */
   readonly rights?: TableRights;
-}
-
-interface MigrationTables {
-  readonly component_migrations: {
-    readonly component: string;
-    readonly version: number;
-    readonly time: string;
-  };
 }
 
 /**
@@ -31,8 +25,8 @@ interface MigrationTables {
  * If several processes start at once, one of them migrates, and the others wait. If the tables
  * already have this version, the user of the connection needs no privilege to create tables.
  *
- * @throws DatabaseError FAILED_PRECONDITION if a newer program made the tables or the user lacks a
- * privilege, UNAVAILABLE if the database is down
+ * @throws DatabaseError FAILED_PRECONDITION if a newer program made the tables, their history is
+ * another one, a step fails or the user lacks a privilege, UNAVAILABLE if the database is down
  */
 export async function migrate(
   // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
@@ -68,9 +62,13 @@ export async function assertAllRights(
 
 async function tableVersion(
   { name }: Database<MigrationTables>,
-  { component, steps }: MigrationSet,
+  { component, steps, names, program }: MigrationSet,
   connection: Kysely<MigrationTables>,
 ): Promise<TableVersion> {
+  const known = { name, component, known: steps.length, program };
+  if (names !== undefined) {
+    return { ...known, made: await assertHistory(connection, { ...known, names }) };
+  }
   const made = await readVersion(() =>
     connection
       .selectFrom("component_migrations")
@@ -78,7 +76,7 @@ async function tableVersion(
       .select((eb) => eb.fn.max("version").as("version"))
       .executeTakeFirstOrThrow(),
   );
-  return { name, component, made, known: steps.length };
+  return { ...known, made };
 }
 
 async function makeTables(
@@ -89,22 +87,19 @@ async function makeTables(
   try {
     if (target.schema !== undefined) await createSchema(target.kysely, target.schema);
     await locked(target, async (connection) => {
-      await connection.schema
-        .createTable("component_migrations")
-        .ifNotExists()
-        .addColumn("component", "text", (column) => column.notNull())
-        .addColumn("version", "integer", (column) => column.notNull())
-        .addColumn("time", "text", (column) => column.notNull())
-        .addPrimaryKeyConstraint("component_migrations_key", ["component", "version"])
-        .execute();
+      await createHistory(connection, target);
       // Another process may have migrated while this one waited.
       const now = await tableVersion(target, set, connection);
       if (!isOutdated(now)) return;
-      const { component, steps } = set;
+      const { component, steps, names } = set;
       for (const [index, step] of steps.entries()) {
         if (index < now.made) continue;
-        await step(connection, target.kind);
-        const row = { component, version: index + 1, time: new Date().toISOString() };
+        const version = index + 1;
+        const name = names?.[index];
+        await (name === undefined
+          ? step(connection, target.kind)
+          : runNamedStep(step, connection, target, `${version} "${name}" of ${component}`));
+        const row = { component, version, time: new Date().toISOString(), name: name ?? null };
         await connection.insertInto("component_migrations").values(row).execute();
       }
     });

@@ -28,11 +28,16 @@ export class ReadOnlySqlite<Tables> implements Database<Tables> {
     const opened = new OpenedFile(file);
     // In WAL mode, readers wait only while the file is recovered after a crash.
     this.kysely = new Kysely({
-      dialect: new PatientSqliteDialect({ database: this.#connection }, undefined, () => {
-        const problem = opened.problem();
-        // The file gets no more writes, so waiting for changes would never end.
-        if (problem !== undefined) throw new DatabaseError("FAILED_PRECONDITION", problem);
-      }),
+      dialect: new PatientSqliteDialect(
+        { database: this.#connection },
+        {
+          assertUsable: () => {
+            const problem = opened.problem();
+            // The file gets no more writes, so waiting for changes would never end.
+            if (problem !== undefined) throw new DatabaseError("FAILED_PRECONDITION", problem);
+          },
+        },
+      ),
     });
   }
 

@@ -1,5 +1,7 @@
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue } from "node:sqlite";
 import {
+  type AbortableOperationOptions,
+  CompiledQuery,
   type DatabaseConnection,
   type Driver,
   Kysely,
@@ -27,7 +29,9 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
   constructor(file: string, options: DatabaseSyncOptions = {}, patience?: BusyPatience) {
     // SQLite's own wait would block the whole process.
     this.#database = new DatabaseSync(file, { ...options, timeout: 0 });
-    this.kysely = new Kysely({ dialect: new PatientSqliteDialect({ database: this }, patience) });
+    this.kysely = new Kysely({
+      dialect: new PatientSqliteDialect({ database: this }, { patience }),
+    });
   }
 
   /** Runs statements without results. */
@@ -63,27 +67,31 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
   }
 }
 
+/** What the statements of a `PatientSqliteDialect` do beside what SQLite does. */
+export interface SqliteStatementRules {
+  readonly patience?: BusyPatience | undefined;
+  /** Throws if statements are not allowed now. */
+  readonly assertUsable?: () => void;
+  /** Replaces the errors of statements; they are thrown as they are if absent. */
+  readonly explain?: (error: unknown) => unknown;
+}
+
 /** Kysely's SQLite dialect, whose statements wait for another program's lock without blocking the process. */
 export class PatientSqliteDialect extends SqliteDialect {
-  readonly #patience: BusyPatience;
+  readonly #rules: SqliteStatementRules;
 
-  readonly #assertUsable: () => void;
-
-  /** @param assertUsable - throws if statements are not allowed now */
-  constructor(
-    config: SqliteDialectConfig,
-    patience = new BusyPatience(),
-    assertUsable: () => void = () => undefined,
-  ) {
+  constructor(config: SqliteDialectConfig, rules: SqliteStatementRules = {}) {
     super(config);
-    this.#patience = patience;
-    this.#assertUsable = assertUsable;
+    this.#rules = rules;
   }
 
   override createDriver(): Driver {
     const driver = super.createDriver();
-    const patience = this.#patience;
-    const assertUsable = this.#assertUsable;
+    const { patience = new BusyPatience(), assertUsable, explain = (error) => error } = this.#rules;
+    // A transaction that began with reading could not write if another program has written since.
+    driver.beginTransaction = async (connection) => {
+      await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    };
     const acquire = driver.acquireConnection.bind(driver);
     let known: DatabaseConnection | undefined;
     let patient: DatabaseConnection | undefined;
@@ -92,12 +100,25 @@ export class PatientSqliteDialect extends SqliteDialect {
       if (patient === undefined || known !== connection) {
         known = connection;
         patient = {
-          executeQuery: (query, options) =>
-            patience.run(() => {
-              assertUsable();
-              return connection.executeQuery(query, options);
-            }, isWrite),
-          streamQuery: (query, size, options) => connection.streamQuery(query, size, options),
+          async executeQuery<Row>(query: CompiledQuery, options?: AbortableOperationOptions) {
+            const execute = () => {
+              assertUsable?.();
+              return connection.executeQuery<Row>(query, options);
+            };
+            try {
+              return await patience.run(execute, isWrite);
+            } catch (error) {
+              throw explain(error);
+            }
+          },
+          async *streamQuery(query, size, options) {
+            try {
+              assertUsable?.();
+              yield* connection.streamQuery(query, size, options);
+            } catch (error) {
+              throw explain(error);
+            }
+          },
         };
       }
       return patient;

@@ -4,7 +4,7 @@ import { Kysely, type LogConfig } from "kysely";
 import type { Database, PoolStats } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
 import { PatientSqliteDialect, SqliteConnection } from "./sqlite-connection.ts";
-import { explainSqlite } from "./sqlite-errors.ts";
+import { explainSqlite, isOfProgram } from "./sqlite-errors.ts";
 import { OpenedFile, prepareFile } from "./sqlite-file.ts";
 import { createPrivately } from "./sqlite-lock.ts";
 
@@ -40,11 +40,17 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
       throw this.explain(error);
     }
     this.kysely = new Kysely({
-      dialect: new PatientSqliteDialect({ database: this.#connection }, undefined, () => {
-        const problem = this.#opened.problem();
-        // An acknowledged write would be lost with the file.
-        if (problem !== undefined) throw new DatabaseError("UNAVAILABLE", problem);
-      }),
+      dialect: new PatientSqliteDialect(
+        { database: this.#connection },
+        {
+          assertUsable: () => {
+            const problem = this.#opened.problem();
+            // An acknowledged write would be lost with the file.
+            if (problem !== undefined) throw new DatabaseError("UNAVAILABLE", problem);
+          },
+          explain: (error) => (isOfProgram(error) ? error : this.explain(error)),
+        },
+      ),
       log,
     });
   }

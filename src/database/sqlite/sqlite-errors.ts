@@ -47,6 +47,20 @@ export function explainSqlite(error: unknown, file: string): DatabaseError {
   }
 }
 
+/** The primary codes of errors of statements and their data: of SQL, its limits, constraints and types. */
+const PROGRAM_CODES: ReadonlySet<number> = new Set([1, 18, 19, 20, 21, 25]);
+
+/**
+ * Whether an error is about the statement and its data, such as a unique violation, and not about
+ * the database: the program handles it, or has a mistake.
+ */
+export function isOfProgram(error: unknown): boolean {
+  const { code, errcode } = error as { code?: string; errcode?: number };
+  if (code === "ERR_SQLITE_ERROR") return PROGRAM_CODES.has((errcode ?? 0) & 0xff);
+  // Node.js itself refuses values that SQLite does not have.
+  return /^ERR_(INVALID_ARG|OUT_OF_RANGE)/.test(code ?? "");
+}
+
 /** The endings of the files of SQLite and of the lock that belong to a database file. */
 const BESIDE = ["-lock", "-lock-journal", "-wal", "-shm"];
 

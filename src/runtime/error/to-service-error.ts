@@ -43,7 +43,14 @@ export function toServiceError(error: unknown): ServiceError {
     const code = error.isRemote ? REMOTE_STATUSES[error.status] : undefined;
     return code === undefined ? error : new ServiceError(code, undefined, { cause: error });
   }
-  if (error instanceof AuthzError || error instanceof DatabaseError) {
+  // Its messages are for operators, and what it lacks is nothing that the caller can correct.
+  if (error instanceof DatabaseError) {
+    return new ServiceError("UNAVAILABLE", undefined, {
+      cause: error,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+  if (error instanceof AuthzError) {
     const code = AUTHZ_CODES[error.code];
     const message = HIDDEN.has(code) ? undefined : error.message;
     const retry = error.code === "UNAVAILABLE" ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};

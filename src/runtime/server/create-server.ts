@@ -19,7 +19,7 @@ import type { ServerOptions } from "./server-options.ts";
 /**
  * Creates a server of generated services: callers are authenticated, authorized, limited and
  * audited by the policies, over HTTP and gRPC alike. It serves once it is started. If creation
- * fails, the engine of the options is closed and `onClose` called.
+ * fails, the engine and the database of the options are closed and `onClose` called.
  *
  * @throws StartUpError where policies, services, handlers, model and configuration do not fit
  * together, with all problems at once (docs/requirements.md, EXP-6); AuthzError or DatabaseError if
@@ -47,7 +47,8 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   // Opened parts are closed again if a later part cannot be opened.
   const cleanup = new Cleanup();
   try {
-    const { onClose, engine, routes } = serverOptions;
+    const { onClose, engine, database, routes } = serverOptions;
+    if (database !== undefined) cleanup.add(() => database.close());
     if (onClose !== undefined) cleanup.add(onClose);
     if (engine !== undefined) cleanup.add(() => engine.close());
     const options = withPlatformOrigins(

@@ -2,6 +2,7 @@ import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { Logger } from "../../common/logger.ts";
 import type { Database } from "../../database/database.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
+import { partsOf } from "../../database/service/server-database.ts";
 import { openAudit, type ServiceAudit } from "../audit/open-audit.ts";
 import { identificationStages } from "../authn/identification-stages.ts";
 import { createAuthorization } from "../authorization/authorization-stage.ts";
@@ -76,8 +77,12 @@ async function openServiceDatabase(context: PartsContext): Promise<Database<unkn
   const { options, logger, metrics, readiness, cleanup } = context;
   const settings = options.configuration.config.database;
   if (settings === undefined) return undefined;
-  const database = await openDatabase<unknown>(settings, { logger });
-  cleanup.add(() => database.close());
+  const given = options.database === undefined ? undefined : partsOf(options.database);
+  given?.setLogger(logger);
+  const database: Database<unknown> =
+    given?.database ?? (await openDatabase<unknown>(settings, { logger }));
+  // A given one was open before the plan: `createServer` closes it.
+  if (given === undefined) cleanup.add(() => database.close());
   readiness.add("database", async () => (await database.ready()).reason);
   metrics.databasePool("database", () => {
     const { open, idle, waiting } = database.poolStats();

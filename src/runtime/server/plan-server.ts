@@ -1,4 +1,5 @@
 import type { RouteDocument } from "../../api/format/route-document.ts";
+import { partsOf } from "../../database/service/server-database.ts";
 import { auditProblems } from "../audit/open-audit.ts";
 import { checkAuthnConfig } from "../authn/check-authn-config.ts";
 import { tokenSources } from "../authn/internal/token-sources.ts";
@@ -51,6 +52,7 @@ export async function planServer(
     ...checkAuthnConfig(config).map(({ message }) => message),
     ...auditProblems([...methods, ...raw.methods.map(({ method }) => method)], config.database),
     ...transportProblems(options),
+    ...databaseProblems(options),
     ...tlsProblems(config.server),
     ...(await missingDrivers(config, opensEngine)),
     ...(opensEngine
@@ -160,6 +162,23 @@ function routeProblems(
 function packageOf(rpc: string): string {
   const service = rpc.slice(0, rpc.lastIndexOf("/"));
   return service.slice(0, Math.max(service.lastIndexOf("."), 0));
+}
+
+/** Audit is stored in the database of the options, so it must be the configured one. */
+function databaseProblems({ configuration, database }: ServerOptions): string[] {
+  if (database === undefined) return [];
+  const parts = partsOf(database);
+  if (parts === undefined) {
+    return ["database is not the result of openServiceDatabase of svc-access/database: pass that"];
+  }
+  const configured = configuration.config.database;
+  const isConfigured = (["driver", "file", "url"] as const).every(
+    (key) => parts.settings[key] === configured?.[key],
+  );
+  if (isConfigured) return [];
+  return [
+    `${database.name} is not the one of the configuration: open it with the configuration of the server`,
+  ];
 }
 
 function transportProblems({ configuration, rawHandlers = [] }: ServerOptions): string[] {

@@ -1,5 +1,6 @@
 import type { RouteDocument } from "../../api/format/route-document.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
+import type { ServerDatabase } from "../../database/service/server-database.ts";
 import type { Authenticator } from "../authn/identity/authenticator.ts";
 import type { RevocationList } from "../authn/jwt/revocation-list.ts";
 import type { ServiceBinding } from "../binding/service-binding.ts";
@@ -40,6 +41,11 @@ export interface ServerOptions {
    * closes it.
    */
   readonly engine?: AuthorizationEngine;
+  /**
+   * The database of the service, opened with `openServiceDatabase` of `svc-access/database`. The server
+   * shares its connections for audit, is ready only while it answers, and closes it after `onClose`.
+   */
+  readonly database?: ServerDatabase;
   /** Handlers of paths that are not RPCs; each must be declared in `routes`. */
   readonly rawHandlers?: readonly RawHandler[];
   /**
@@ -64,6 +70,6 @@ export interface ServerOptions {
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
   /** The logger; absent, one of `createLogger`, with the configured level. */
   readonly logger?: ProcessLogger;
-  /** Called when all calls have ended, before the process does. */
+  /** Called when all calls have ended, before `database` is closed and the process ends. */
   readonly onClose?: () => void | Promise<void>;
 }

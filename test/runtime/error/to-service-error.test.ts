@@ -19,13 +19,15 @@ test.each<[AuthzErrorCode, string, string]>([
   expect(toServiceError(new AuthzError(code, "why"))).toMatchObject({ code: reported, message });
 });
 
-test.each<[DatabaseErrorCode, string]>([
-  ["UNAVAILABLE", "unavailable"],
-  ["FAILED_PRECONDITION", "why"],
-  ["INVALID_ARGUMENT", "why"],
-])("a database's %s is the same to callers", (code, message) => {
-  expect(toServiceError(new DatabaseError(code, "why"))).toMatchObject({ code, message });
-});
+test.each<[DatabaseErrorCode]>([["UNAVAILABLE"], ["FAILED_PRECONDITION"], ["INVALID_ARGUMENT"]])(
+  "a database's %s is 503 to callers, who do not learn where it is and what it lacks",
+  (code) => {
+    const error = new DatabaseError(code, "the database notes at db:5432 …");
+    const reported = toServiceError(error);
+    const expected = { code: "UNAVAILABLE", message: "unavailable", retryAfterSeconds: 1 };
+    expect(reported).toMatchObject({ ...expected, cause: error });
+  },
+);
 
 test.each([new Error("secret"), new TypeError("secret"), "secret", undefined, null, 7])(
   "an error that is not a ServiceError is INTERNAL, without its message [ERR-3]",

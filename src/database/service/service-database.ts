@@ -1,0 +1,102 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Database, DatabaseKind, PoolStats } from "../database.ts";
+import type { ColumnTypes } from "../tables.ts";
+import { COLUMN_TYPES } from "../tables.ts";
+import { type DatabaseParts, keepParts, type ServerDatabase } from "./server-database.ts";
+import { type TransactionOptions, Transactions } from "./transactions.ts";
+
+/**
+ * The open database of a service: the same interface for SQLite and PostgreSQL. Made by
+ * `openServiceDatabase`.
+ *
+ * @typeParam Tables - the tables, as types of Kysely
+ */
+export interface ServiceDatabase<Tables> extends ServerDatabase {
+  /** The kind of the database. */
+  readonly kind: DatabaseKind;
+  /** The types of columns that differ between the kinds. */
+  readonly columnTypes: ColumnTypes;
+  /**
+   * For single statements: each is its own transaction, and durable once it has returned. In the work
+   * of `inTransaction` they are refused.
+   *
+   * Errors that are about the database are a `DatabaseError`; thrown by a handler, it is answered with
+   * 503 and only logged. Errors of a statement itself, such as a unique violation, are those of the driver.
+   */
+  readonly kysely: Kysely<Tables>;
+  /**
+   * Runs statements in one transaction: all of them are stored, or none. Its work runs again if
+   * others change the same rows at the same time (PostgreSQL), so it must have no other effects.
+   * SQLite runs one transaction at a time, and every other statement waits for it: await nothing in
+   * it but its statements.
+   *
+   * @param work - gets the transaction, and what it returns is returned; if it throws, everything
+   * is rolled back and the error is thrown
+   * @param options - isolation, attempts and the time limit
+   * @throws DatabaseError UNAVAILABLE if the database does not answer, if it was tried too often or
+   * took too long
+   *
+   * @example
+   * ```ts
+   * const name = await database.inTransaction(async (transaction) => {
+   *   const topic = await transaction.selectFrom("topics").selectAll().executeTakeFirstOrThrow();
+   *   await transaction.deleteFrom("topics").where("id", "=", topic.id).execute();
+   *   return topic.name;
+   * });
+   * ```
+   */
+  inTransaction<Result>(
+    work: (transaction: Transaction<Tables>) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
+  /**
+   * The same database for a part of the service that has other tables.
+   *
+   * @typeParam Others - its tables
+   */
+  as<Others>(): ServiceDatabase<Others>;
+}
+
+/** A database that is open, over the one of the runtime. */
+export class OpenServiceDatabase<Tables> implements ServiceDatabase<Tables> {
+  readonly kind: DatabaseKind;
+  readonly name: string;
+  readonly columnTypes: ColumnTypes;
+  readonly kysely: Kysely<Tables>;
+  readonly #database: Database<Tables>;
+  readonly #transactions: Transactions<Tables>;
+  #closing: Promise<void> | undefined;
+
+  constructor(database: Database<Tables>, parts: Omit<DatabaseParts, "database">) {
+    this.kind = database.kind;
+    this.name = database.name;
+    this.columnTypes = COLUMN_TYPES[database.kind];
+    this.#database = database;
+    this.#transactions = new Transactions(database);
+    this.kysely = this.#transactions.outside();
+    keepParts(this, { ...parts, database });
+  }
+
+  inTransaction<Result>(
+    work: (transaction: Transaction<Tables>) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result> {
+    return this.#transactions.run(work, options);
+  }
+
+  as<Others>(): ServiceDatabase<Others> {
+    return this as unknown as ServiceDatabase<Others>;
+  }
+
+  async ready(): Promise<string | undefined> {
+    return (await this.#database.ready()).reason;
+  }
+
+  poolStats(): PoolStats {
+    return this.#database.poolStats();
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#database.close());
+  }
+}
