@@ -29,11 +29,19 @@ export type TestBindings =
   | readonly ServiceBinding[]
   | ((engine: AuthorizationEngine) => ServiceBinding | readonly ServiceBinding[]);
 
+const PASSED_ON = [
+  "rawHandlers",
+  "authenticators",
+  "revocations",
+  "keySet",
+  "before",
+  "after",
+  "admission",
+  "readiness",
+] as const satisfies readonly (keyof ServerOptions)[];
+
 /** The options that a test server has in common with `runServer`. */
-type PassedOn = Pick<
-  ServerOptions,
-  "rawHandlers" | "authenticators" | "revocations" | "before" | "after" | "admission" | "readiness"
->;
+type PassedOn = Pick<ServerOptions, (typeof PASSED_ON)[number]>;
 
 /** The options of a test server, besides its bindings. */
 export interface TestServerOptions extends PassedOn {
@@ -170,9 +178,8 @@ function needed(engine: AuthorizationEngine | undefined): AuthorizationEngine {
 }
 
 function passedOn(options: TestServerOptions): PassedOn {
-  const { rawHandlers, authenticators, revocations, before, after, admission, readiness } = options;
-  const given = { rawHandlers, authenticators, revocations, before, after, admission, readiness };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const given = PASSED_ON.map((name) => [name, options[name]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
 function loggerTo(lines: string[], config: ServiceConfig): ProcessLogger {

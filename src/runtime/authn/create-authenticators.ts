@@ -17,6 +17,8 @@ export interface AuthenticatorDependencies {
   readonly logger: Logger;
   /** Called for each JWT; absent, nothing is revoked. */
   readonly revocations?: RevocationList | undefined;
+  /** Reads the key set of the provider; absent, it is fetched. */
+  readonly keySet?: (() => Promise<object>) | undefined;
   /**
    * Further kinds of credentials, such as a session cookie; called last, and not at all if
    * authentication is off.

@@ -134,6 +134,7 @@ export function chainParts(
       events,
       logger,
       revocations: options.revocations,
+      keySet: options.keySet,
       further: options.authenticators,
       onClose,
     }),

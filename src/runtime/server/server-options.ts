@@ -57,6 +57,12 @@ export interface ServerOptions {
   readonly authenticators?: readonly Authenticator[];
   /** Which tokens are no longer accepted; absent, one in memory. */
   readonly revocations?: RevocationList;
+  /**
+   * Reads the key set (RFC 7517) of `security.authn.oidc` if its provider is in this process; absent,
+   * it is fetched from `discovery_url` or `jwks_url`. It is read again as those are: when it is too
+   * old, and for a key that is not in it.
+   */
+  readonly keySet?: () => Promise<object>;
   /** Run before all other stages of the chain, in their order (docs/requirements.md, CHAIN-1). */
   readonly before?: readonly Interceptor[];
   /** Run after all other stages, around the handler, in their order. */
