@@ -1,3 +1,5 @@
+import type { CallContext } from "svc-access/runtime";
+
 /** A login that is about to begin. */
 export interface LoginRequest {
   readonly redirectUri: string;
@@ -36,25 +38,25 @@ export type RevocableKind = "access_token" | "refresh_token";
 /**
  * The identity provider as the handlers of IAMAuthService see it, whichever kind it is.
  *
- * Its methods are bounded in time, and go on where the caller has gone: an exchanged code or refresh
+ * Its methods work for a call. They are bounded in time, and go on where the caller has gone: an exchanged code or refresh
  * token is used up. They throw a ServiceError: INVALID_ARGUMENT where it refuses the code or the token,
  * UNAVAILABLE where it does not answer or does not work.
  */
 export interface IdentityProvider {
   /** Where a browser logs in. */
-  loginUrl(request: LoginRequest): Promise<string>;
+  loginUrl(request: LoginRequest, call: CallContext): Promise<string>;
   /** Exchanges the code of a callback. */
-  exchangeCode(exchange: CodeExchange): Promise<Tokens>;
+  exchangeCode(exchange: CodeExchange, call: CallContext): Promise<Tokens>;
   /**
    * Exchanges a refresh token, which ends.
    *
    * @param scopes those to ask for; empty: all that were granted
    */
-  refresh(refreshToken: string, scopes: readonly string[]): Promise<Tokens>;
+  refresh(refreshToken: string, scopes: readonly string[], call: CallContext): Promise<Tokens>;
   /**
    * Ends a token; one that the provider does not know has ended.
    *
    * @param kind undefined where the caller does not know
    */
-  revoke(token: string, kind: RevocableKind | undefined): Promise<void>;
+  revoke(token: string, kind: RevocableKind | undefined, call: CallContext): Promise<void>;
 }

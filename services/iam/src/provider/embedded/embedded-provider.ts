@@ -23,6 +23,12 @@ interface Instance {
   readonly callback: (request: object, response: object) => Promise<void>;
 }
 
+/** What the provider needs of a request. */
+export interface ProviderRequest
+  extends Pick<RawRequest, "incoming" | "response" | "method" | "path" | "body"> {
+  readonly headers: Pick<RawRequest["headers"], "all">;
+}
+
 /** Something that is done again and again while the service runs. */
 export interface ProviderJob {
   /** Its name in logs. */
@@ -97,6 +103,12 @@ export class EmbeddedProvider {
   /** Loads `oidc-provider`, half a second, and makes the first keys. Otherwise the first request does. */
   async load(): Promise<void> {
     await this.current();
+  }
+
+  /** The key set (RFC 7517) that its tokens are verified with. */
+  async keySet(): Promise<{ readonly keys: readonly object[] }> {
+    const { keys } = await this.current();
+    return { keys: keys.map(({ kty, n, e, kid, alg, use }) => ({ kty, n, e, kid, alg, use })) };
   }
 
   /**
@@ -190,7 +202,7 @@ export class EmbeddedProvider {
   }
 
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
-  async handle(request: RawRequest, call: CallContext): Promise<undefined> {
+  async handle(request: ProviderRequest, call: CallContext): Promise<undefined> {
     const { incoming, response, method } = request;
     const path = request.path.slice(PROVIDER_PATH.length) || "/";
     const body = method === "POST" ? await request.body() : undefined;

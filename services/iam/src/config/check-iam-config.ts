@@ -1,0 +1,107 @@
+import type { ServiceConfig } from "svc-access/runtime";
+import { PROVIDER_PATH } from "../provider/embedded/embedded-options.ts";
+import type { IamConfig } from "./iam-config.ts";
+
+/** A problem at a key of the configuration. */
+export interface ConfigProblem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Yields where the section `iam` and the sections that are built in do not fit together. */
+export function* checkIamConfig(
+  config: ServiceConfig,
+  { iam }: { readonly iam: IamConfig },
+): Iterable<ConfigProblem> {
+  const { authn, authz } = config.security;
+  if (config.database === undefined) {
+    yield at(["database"], "is missing: accounts, sessions and keys are kept in it");
+  }
+  if (!authz.enabled && config.environment !== "development" && config.environment !== "test") {
+    yield at(["security", "authz", "enabled"], "must be true: this service is what others ask");
+  }
+  if (authn.provider === undefined) {
+    yield at(["security", "authn", "provider"], "is missing: write embedded, oidc or casdoor");
+    return;
+  }
+  if (authn.oidc === undefined) {
+    yield at(["security", "authn", "oidc"], "is missing: it says whose tokens are accepted");
+    return;
+  }
+  if (!authn.oidc.audience.includes(iam.login.client_id)) {
+    yield at(
+      ["security", "authn", "oidc", "audience"],
+      `does not have iam.login.client_id, ${iam.login.client_id}: the tokens of logins would be refused`,
+    );
+  }
+  if (authn.provider === "embedded") yield* checkEmbedded(config, iam);
+  else yield* checkOther(config, iam, authn.provider);
+}
+
+function* checkEmbedded(config: ServiceConfig, iam: IamConfig): Iterable<ConfigProblem> {
+  const issuer = `${iam.public_url}${PROVIDER_PATH}`;
+  const configured = config.security.authn.oidc?.issuer;
+  if (configured !== issuer) {
+    yield at(
+      ["security", "authn", "oidc", "issuer"],
+      `is ${configured}, but the embedded provider at iam.public_url is ${issuer}`,
+    );
+  }
+  if (iam.encryption_key_file === undefined && config.environment !== "development") {
+    yield at(
+      ["iam", "encryption_key_file"],
+      "is missing: write a key with `openssl rand -base64 32 > iam-encryption-key`, keep a copy of it outside the database's backups, and name the file",
+    );
+  }
+  if (!UUID.test(iam.login.client_id)) {
+    yield at(
+      ["iam", "login", "client_id"],
+      "must be a UUID, as that of every client of the provider",
+    );
+  }
+  if (iam.login.client_secret !== undefined) {
+    yield at(
+      ["iam", "login", "client_secret"],
+      "is for other providers: with the embedded one, remove it",
+    );
+  }
+  const ids = new Set([iam.login.client_id.toLowerCase()]);
+  for (const [index, { id }] of iam.clients.entries()) {
+    if (ids.has(id)) yield at(["iam", "clients", index, "id"], `is that of another client: ${id}`);
+    ids.add(id);
+  }
+}
+
+function* checkOther(
+  { security }: ServiceConfig,
+  { login, clients, browser_login }: IamConfig,
+  kind: "oidc" | "casdoor",
+): Iterable<ConfigProblem> {
+  if (login.client_secret === undefined) {
+    yield at(
+      ["iam", "login", "client_secret"],
+      "is missing: write client_secret: ${IAM_CLIENT_SECRET}",
+    );
+  }
+  if (clients.length > 0) {
+    yield at(
+      ["iam", "clients"],
+      "is for the embedded provider: declare clients where people log in",
+    );
+  }
+  if (browser_login === "self" && !login.scopes.includes("openid")) {
+    yield at(["iam", "login", "scopes"], "must have openid: browsers log in with it");
+  }
+  if (kind === "casdoor" && security.authn.casdoor === undefined) {
+    yield at(["security", "authn", "casdoor"], "is missing: the provider is casdoor");
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function at(path: readonly (string | number)[], message: string): ConfigProblem {
+  const written = path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("");
+  return { path, message: `${written.slice(1)} ${message}` };
+}

@@ -1,0 +1,135 @@
+import * as z from "zod";
+
+const MAX_LIST = 256;
+const SECOND_NS = 1_000_000_000;
+const DAY_NS = 86_400 * SECOND_NS;
+const MIN_SECRET = 32;
+
+const text = z.string().min(1, "must not be empty").max(1024);
+const uuid = z.uuid("must be a UUID").transform((id) => id.toLowerCase());
+const days = (fallback: number) =>
+  z
+    .int()
+    .min(60 * SECOND_NS)
+    .max(366 * DAY_NS)
+    .default(fallback);
+
+/** An organization is the id of a zone, and a claim. */
+const organization = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be 1 to 64 letters, digits, '.', '_' and '-'");
+
+const origin = z.string().refine((value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url?.origin === value && isPrivate(url);
+}, "must be an origin, such as https://iam.example.com; http:// only for localhost");
+
+/** Where a browser is sent with a code: compared exactly, so it must say exactly where. */
+const redirectUri = z
+  .string()
+  .max(2048)
+  .refine((value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const isExact =
+      url !== undefined && url.hash === "" && url.username === "" && url.password === "";
+    return isExact && isPrivate(url) && url.href === value && !value.includes("*");
+  }, "must be a URL in its usual spelling, without fragment, user and '*'; http:// only for this machine");
+
+const redirectUris = z.array(redirectUri).max(MAX_LIST);
+
+const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/, "must be the name of a scope");
+
+const login = z.strictObject({
+  client_id: text,
+  client_secret: z.string().min(1).max(1024).optional(),
+  redirect_uris: redirectUris.min(1, "must have at least one"),
+  scopes: z.array(scope).min(1).max(32).default(["openid", "profile", "email"]),
+});
+
+const client = z
+  .strictObject({
+    id: uuid,
+    name: z.string().trim().min(1).max(128),
+    flows: z
+      .array(z.enum(["code", "device", "service_account"]))
+      .min(1)
+      .max(3),
+    client_secret: z
+      .string()
+      .min(MIN_SECRET, `must have at least ${MIN_SECRET} characters: openssl rand -base64 32`)
+      .max(1024)
+      .optional(),
+    public_keys: z
+      .array(z.looseObject({ kty: z.enum(["RSA", "EC", "OKP"]) }))
+      .min(1)
+      .max(8)
+      .optional(),
+    redirect_uris: redirectUris.default([]),
+    post_logout_redirect_uris: redirectUris.default([]),
+    backchannel_logout_uri: z
+      .url({ protocol: /^https?$/ })
+      .max(2048)
+      .optional(),
+    ask_consent: z.boolean().default(true),
+  })
+  .superRefine((value, context) => {
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    const { flows, client_secret, public_keys, redirect_uris } = value;
+    if (flows.includes("code") !== redirect_uris.length > 0) {
+      refuse("redirect_uris", "must be given for the flow code, and only for it");
+    }
+    if (client_secret !== undefined && public_keys !== undefined) {
+      refuse("public_keys", "cannot be beside client_secret: a client has one kind of credential");
+    }
+    if (flows.includes("service_account")) {
+      if (flows.length > 1) refuse("flows", "must have nothing beside service_account");
+      if (client_secret === undefined && public_keys === undefined) {
+        refuse("client_secret", "or public_keys must be given: a service account has a credential");
+      }
+    }
+    for (const key of public_keys ?? []) {
+      const secret = ["d", "p", "q", "dp", "dq", "qi", "k"].find((name) => name in key);
+      if (secret !== undefined) refuse("public_keys", `has a private key (${secret}): remove it`);
+    }
+  });
+
+/** A client of the embedded provider, as it is declared. */
+export type ClientConfig = z.output<typeof client>;
+
+/**
+ * The section `iam` of the configuration of svc-iam. Lengths of time are nanoseconds, as in the
+ * sections that are built in.
+ */
+export const iamSection = z.strictObject({
+  /** Whose users are in `/v1/users`: the claim `owner`, and the id of the zone. */
+  organization,
+  /** Where browsers and clients reach this service: an origin. */
+  public_url: origin,
+  /** The keys that encrypt what is secret in the database. */
+  encryption_key_file: z.string().min(1).optional(),
+  /** Who logs browsers in: the edge, or this service. */
+  browser_login: z.enum(["gateway", "self"]).default("gateway"),
+  /** The client that this service is at the identity provider. */
+  login,
+  /** The clients of the embedded provider. */
+  clients: z.array(client).max(1024).default([]),
+  /** How long people stay logged in, with the embedded provider. */
+  sessions: z
+    .strictObject({ idle_ns: days(3 * DAY_NS), absolute_ns: days(30 * DAY_NS) })
+    .refine(({ idle_ns, absolute_ns }) => idle_ns <= absolute_ns, {
+      path: ["idle_ns"],
+      message: "must be at most absolute_ns",
+    })
+    .prefault({}),
+});
+
+/** The section, as it is read. */
+export type IamConfig = z.output<typeof iamSection>;
+
+/** Whether what is sent there stays private: TLS, or this machine. */
+function isPrivate({ protocol, hostname }: URL): boolean {
+  if (protocol === "https:") return true;
+  if (protocol !== "http:") return false;
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
+}

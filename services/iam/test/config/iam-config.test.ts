@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { loadIamConfig } from "../../src/config/load-iam-config.ts";
+
+const ID = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
+const OTHER = "0aa2ff0d-6f2b-4c9f-9a43-7f1f7c0c4b11";
+const SECRET = "a secret of thirty-two characters";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-iam-config-"));
+  writeFileSync(join(folder, "model.zed"), "definition user {}\n");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Section = Readonly<Record<string, unknown>>;
+interface Changes {
+  readonly environment?: string;
+  readonly authn?: Section;
+  readonly oidc?: Section;
+  readonly iam?: Section;
+  readonly login?: Section;
+  readonly database?: null;
+}
+
+/** A configuration that is valid, with changes. */
+function load({ environment, authn, oidc, iam, login, database }: Changes = {}) {
+  const file = join(folder, "service.yaml");
+  const document = {
+    environment: environment ?? "development",
+    service: "iam",
+    server: { http: { address: "127.0.0.1:18080" } },
+    security: {
+      authn: {
+        mode: "hybrid",
+        provider: "embedded",
+        oidc: { issuer: "https://iam.example.com/v1/iam/oidc", audience: [ID], ...oidc },
+        gateway: { trusted_peers: ["10.0.0.0/8"] },
+        ...authn,
+      },
+      authz: { provider: "embedded", model: "model.zed" },
+    },
+    ...(database === null ? {} : { database: { driver: "sqlite", file: "iam.db" } }),
+    iam: {
+      organization: "acme",
+      public_url: "https://iam.example.com",
+      login: { client_id: ID, redirect_uris: ["https://a.example.com/callback"], ...login },
+      ...iam,
+    },
+  };
+  writeFileSync(file, stringify(document));
+  return loadIamConfig(file).sections.iam;
+}
+
+/** The problems without the folder of the file. */
+function problemsOf(changes: Changes): string[] {
+  try {
+    load(changes);
+    return [];
+  } catch (error) {
+    const [, ...lines] = (error as Error).message.replaceAll(folder, "").split("\n");
+    return lines;
+  }
+}
+
+test("what is not given has the defaults of the design", () => {
+  expect(load()).toMatchObject({
+    organization: "acme",
+    browser_login: "gateway",
+    clients: [],
+    login: { scopes: ["openid", "profile", "email"] },
+    sessions: { idle_ns: 3 * 86_400e9, absolute_ns: 30 * 86_400e9 },
+  });
+});
+
+test.each<[string, Changes]>([
+  ["no database", { database: null }],
+  ["no provider", { authn: { provider: undefined } }],
+  ["no login audience", { oidc: { audience: ["another"] } }],
+  ["another issuer", { oidc: { issuer: "https://iam.example.com" } }],
+  ["no key file outside development", { environment: "production" }],
+  [
+    "a login client that is not a UUID",
+    { login: { client_id: "console" }, oidc: { audience: ["console"] } },
+  ],
+  ["a secret of the own client", { login: { client_secret: SECRET } }],
+  ["no redirect URI", { login: { redirect_uris: [] } }],
+  ["an organization with a slash", { iam: { organization: "a/b" } }],
+  ["an organization with a star", { iam: { organization: "*" } }],
+  ["an unknown key", { iam: { organisation: "acme" } }],
+  [
+    "an idle limit above the absolute one",
+    { iam: { sessions: { idle_ns: 90e9, absolute_ns: 60e9 } } },
+  ],
+  ["oidc without a client secret", { authn: { provider: "oidc" } }],
+  [
+    "casdoor without its block",
+    { authn: { provider: "casdoor" }, login: { client_secret: SECRET } },
+  ],
+  [
+    "clients of another provider",
+    {
+      authn: { provider: "oidc" },
+      login: { client_secret: SECRET },
+      iam: { clients: [{ id: OTHER, name: "a", flows: ["device"] }] },
+    },
+  ],
+])("%s is refused", (_, changes) => {
+  expect(problemsOf(changes)).toMatchSnapshot();
+});
+
+test.each([
+  "iam.example.com",
+  "https://iam.example.com/",
+  "https://iam.example.com/path",
+  "http://iam.example.com",
+  "http://127.0.0.1.evil.example",
+  "https://user@iam.example.com",
+  "HTTPS://iam.example.com",
+  "ftp://iam.example.com",
+  "javascript:alert(1)",
+])("the public URL %s is refused", (url) => {
+  expect(() => load({ iam: { public_url: url } })).toThrow("iam.public_url must be an origin");
+});
+
+test.each([
+  "https://*.example.com/callback",
+  "https://example.com/callback#x",
+  "https://user@example.com/callback",
+  "https://example.com",
+  "https://example.com/a/../callback",
+  "https://EXAMPLE.com/callback",
+  "http://example.com/callback",
+  "//example.com/callback",
+  "/callback",
+  "app:/callback",
+  "javascript:alert(1)",
+  `https://example.com/${"x".repeat(2048)}`,
+])("30: the redirect URI %s is refused", (uri) => {
+  expect(() => load({ login: { redirect_uris: [uri] } })).toThrow("iam.login.redirect_uris[0]");
+});
+
+const rsa = { kty: "RSA", n: "AQAB", e: "AQAB" };
+
+test.each<[string, Section, string]>([
+  ["an id that is not a UUID", { id: "console" }, "clients[0].id must be a UUID"],
+  [
+    "the id of the login client",
+    { id: ID.toUpperCase() },
+    "clients[0].id is that of another client",
+  ],
+  ["no name", { name: " " }, "clients[0].name"],
+  ["an unknown flow", { flows: ["password"] }, "clients[0].flows[0]"],
+  [
+    "the code flow without a redirect URI",
+    { flows: ["code"] },
+    "clients[0].redirect_uris must be given",
+  ],
+  [
+    "a redirect URI without the code flow",
+    { redirect_uris: ["https://a.example/"] },
+    "clients[0].redirect_uris must be given",
+  ],
+  ["a short secret", { client_secret: "secret" }, "clients[0].client_secret must have at least 32"],
+  ["two credentials", { client_secret: SECRET, public_keys: [rsa] }, "one kind of credential"],
+  ["a private key", { public_keys: [{ ...rsa, d: "AQAB" }] }, "has a private key (d)"],
+  [
+    "a service account without a credential",
+    { flows: ["service_account"] },
+    "a service account has a credential",
+  ],
+  [
+    "a service account that people use",
+    { flows: ["service_account", "device"], client_secret: SECRET },
+    "must have nothing beside service_account",
+  ],
+])("a client with %s is refused", (_, changes, message) => {
+  const client = { id: OTHER, name: "Tool", flows: ["device"], ...changes };
+  expect(() => load({ iam: { clients: [client] } })).toThrow(message);
+});
