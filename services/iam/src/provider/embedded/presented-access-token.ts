@@ -57,7 +57,7 @@ async function verifiedClaims(
   token: string,
   keys: readonly SigningKey[],
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
-  if (token.length > MAX_LENGTH) return undefined;
+  if (token.length > MAX_LENGTH || !isCanonical(token)) return undefined;
   try {
     const { kid, typ, alg } = decodeProtectedHeader(token);
     const key = keys.find((one) => one.kid === kid);
@@ -71,6 +71,13 @@ async function verifiedClaims(
   } catch {
     return undefined;
   }
+}
+
+/** Whether it is the one text of its bytes; `jose` also accepts others. */
+function isCanonical(token: string): boolean {
+  return token
+    .split(".")
+    .every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
 }
 
 /** Whether a text has the form of a JWT; only of these are there none in the database. */
