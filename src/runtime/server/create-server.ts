@@ -15,6 +15,7 @@ import { planServer } from "./plan-server.ts";
 import { Readiness } from "./readiness.ts";
 import { RunningServer, type Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
+import { keepTickShape } from "./tick-shape.ts";
 
 /**
  * Creates a server of generated services: callers are authenticated, authorized, limited and
@@ -40,6 +41,7 @@ import type { ServerOptions } from "./server-options.ts";
  * ```
  */
 export async function createServer(serverOptions: ServerOptions): Promise<Server> {
+  keepTickShape();
   const { config, warnings } = serverOptions.configuration;
   const logger = serverOptions.logger ?? createLogger(loggerOptionsOf(config));
   const readiness = new Readiness({ logger });
