@@ -26,24 +26,24 @@ export function callLine(call: Call, error: ServiceError | undefined, durationMs
   const { principal, transport } = call;
   let line = rpcMembers(call.method);
   if (transport === "http") {
-    line += `"transport":"http","method":"${call.httpMethod}","path":${quotedPath(call.target)},"status":${error?.status ?? call.responseStatus}`;
+    const status = error?.status ?? call.responseStatus;
+    line += `"transport":"http","method":"${call.httpMethod}","path":${quotedPath(call.target)},"status":${status}`;
   } else {
     line += `"transport":"${transport}","grpc_status":${error?.grpcStatus ?? 0}`;
   }
   line += error === undefined ? ',"code":"OK"' : `,"code":${quoted(error.code, MAX_NAME)}`;
-  line += `,"duration_ms":${rounded(durationMs)},"request_id":"${call.requestId}"`;
+  line += `,"duration_ms":${millisecondsText(durationMs)},"request_id":"${call.requestId}"`;
   if (call.traceId !== "") line += `,"trace_id":"${call.traceId}"`;
   if (call.spanId !== "") line += `,"span_id":"${call.spanId}"`;
   if (principal !== undefined) {
     const subject = `${principal.subjectType}:${principal.subjectId}`;
     line += `,"subject":${quoted(subject, MAX_NAME)},"source":"${principal.source}"`;
   }
-  const address = call.clientAddress === "" ? call.peer.address : call.clientAddress;
-  line += `,"client_address":${quoted(address, MAX_NAME)}`;
+  line += clientAddress(call.clientAddress === "" ? call.peer.address : call.clientAddress);
   const agent = single(call.headers, "user-agent");
-  if (agent !== undefined) line += `,"user_agent":${quotedAgent(agent)}`;
+  if (agent !== undefined) line += userAgent(agent);
   line += `,"response_bytes":${call.responseBytes}`;
-  if (call.resource !== undefined) line += `,"resource":${quotedResource(call.resource)}`;
+  if (call.resource !== undefined) line += resource(call.resource);
   if (call.decision !== undefined) line += `,"decision":"${call.decision}"`;
   return line;
 }
@@ -78,18 +78,30 @@ const quotedPath = remembered(
   (target) => quoted(redactText(pathOf(target).slice(0, MAX_PATH + 1)), MAX_PATH),
   MAX_REMEMBERED,
 );
-const quotedResource = remembered(
-  (resource) => quoted(redactText(resource), 2 * MAX_NAME),
+const clientAddress = remembered(
+  (address) => `,"client_address":${quoted(address, MAX_NAME)}`,
   MAX_REMEMBERED,
 );
-const quotedAgent = remembered(
-  (agent) => quoted(redactText(agent.slice(0, MAX_AGENT + 1)), MAX_AGENT),
+const resource = remembered(
+  (text) => `,"resource":${quoted(redactText(text), 2 * MAX_NAME)}`,
+  MAX_REMEMBERED,
+);
+const userAgent = remembered(
+  (agent) => `,"user_agent":${quoted(redactText(agent.slice(0, MAX_AGENT + 1)), MAX_AGENT)}`,
   MAX_REMEMBERED,
 );
 
-/** A resolution of microseconds is sufficient. */
-function rounded(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000;
+/** The text of each thousandth, after the point. */
+const THOUSANDTHS = Array.from({ length: 1000 }, (_, index) => String(index / 1000).slice(1));
+
+/**
+ * A number of milliseconds as JSON, with a resolution of microseconds, which is sufficient. It is put
+ * together, since the text of a fraction takes JavaScript several times as long as that of an integer.
+ */
+function millisecondsText(milliseconds: number): string {
+  const microseconds = Math.round(milliseconds * 1000);
+  const rest = microseconds % 1000;
+  return `${(microseconds - rest) / 1000}${THOUSANDTHS[rest]}`;
 }
 
 /** Printable ASCII that JSON takes as it is. */
