@@ -1,13 +1,7 @@
 import type { DescriptorPosition, Position } from "../position.ts";
+import { FileLocations } from "./file-locations.ts";
 import { DescriptorError } from "./file-outline.ts";
-import { keepFirst, RpcLocations } from "./rpc-locations.ts";
-import {
-  decoder,
-  readLocationsAt,
-  readServiceLocations,
-  rpcAround,
-  type SourceLocation,
-} from "./source-info.ts";
+import type { SourceLocation } from "./source-info.ts";
 
 /** A position in the source text. */
 export interface Location {
@@ -19,6 +13,8 @@ export interface Location {
   /** The descriptor path that was found in the source information; absent outside protobuf files. */
   readonly path?: readonly number[];
 }
+
+const NOWHERE = new FileLocations(new Uint8Array());
 
 /**
  * Resolves positions, reading the source information of a file only when
@@ -62,16 +58,7 @@ export class Locator {
 
   #find({ file, path }: DescriptorPosition): SourceLocation | undefined {
     const locations = this.#locationsOf(file);
-    const rpc = rpcAround(path);
-    if (rpc !== undefined) {
-      const found = findInside(file, locations, rpc, path);
-      if (found !== undefined) return found;
-    }
-    for (let length = path.length; length > 0; length--) {
-      const found = locations.exact.get(path.slice(0, length).join("."));
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    return readSource(file, () => locations.findInRpc(path) ?? locations.findAround(path));
   }
 
   #locationsOf(file: string): FileLocations {
@@ -79,30 +66,11 @@ export class Locator {
     if (locations === undefined) {
       const sourceInfo = this.#sourceInfo.get(file);
       locations =
-        sourceInfo === undefined ? NOWHERE : readSource(file, () => indexFile(sourceInfo));
+        sourceInfo === undefined ? NOWHERE : readSource(file, () => new FileLocations(sourceInfo));
       this.#files.set(file, locations);
     }
     return locations;
   }
-}
-
-/** The number of bytes beyond which locations are not read again for each finding. */
-const MANY_BYTES = 2048;
-
-function findInside(
-  file: string,
-  { sourceInfo, inside, indexed }: FileLocations,
-  rpc: string,
-  path: readonly number[],
-): SourceLocation | undefined {
-  const known = indexed.get(rpc);
-  if (known !== undefined) return known.find(path);
-  const offsets = inside.get(rpc) ?? [];
-  const read = readSource(file, () => readLocationsAt(sourceInfo, offsets));
-  const locations = new RpcLocations(read.locations);
-  // Most RPCs have few findings, so caching their locations would only take memory.
-  if (locations.areMany || read.byteLength > MANY_BYTES) indexed.set(rpc, locations);
-  return locations.find(path);
 }
 
 function readSource<T>(file: string, read: () => T): T {
@@ -113,57 +81,4 @@ function readSource<T>(file: string, read: () => T): T {
       `the source information of ${file} cannot be read: ${(error as Error).message}`,
     );
   }
-}
-
-const IGNORE = /^\s*buf:lint:ignore\s+([A-Z0-9_]+)\b/;
-
-/** The locations of a file by their descriptor path, joined with dots. */
-interface FileLocations {
-  /** The encoded `SourceCodeInfo`. */
-  readonly sourceInfo: Uint8Array;
-  readonly exact: ReadonlyMap<string, SourceLocation>;
-  /** The rules that comments above services and RPCs ignore. */
-  readonly ignored: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The offsets in it of the locations inside each RPC, few of which are ever read. */
-  readonly inside: ReadonlyMap<string, readonly number[]>;
-  /** The locations that were read, of RPCs with many or large locations. */
-  readonly indexed: Map<string, RpcLocations>;
-}
-
-const NOWHERE: FileLocations = {
-  sourceInfo: new Uint8Array(),
-  exact: new Map(),
-  ignored: new Map(),
-  inside: new Map(),
-  indexed: new Map(),
-};
-
-function indexFile(sourceInfo: Uint8Array): FileLocations {
-  const { locations, inside } = readServiceLocations(sourceInfo);
-  const exact = new Map<string, SourceLocation>();
-  const ignored = new Map<string, ReadonlySet<string>>();
-  for (const location of locations) {
-    const key = location.path.join(".");
-    keepFirst(exact, key, location);
-    if (location.comment !== undefined) ignored.set(key, ignoredRules(location.comment));
-  }
-  return { sourceInfo, exact, ignored: withRules(ignored), inside, indexed: new Map() };
-}
-
-const IGNORE_BYTES = Buffer.from("buf:lint:ignore");
-
-function ignoredRules(comment: Uint8Array): ReadonlySet<string> {
-  const { buffer, byteOffset, byteLength } = comment;
-  if (!Buffer.from(buffer, byteOffset, byteLength).includes(IGNORE_BYTES)) return NO_RULES;
-  const lines = decoder.decode(comment).split("\n");
-  return new Set(lines.flatMap((line) => IGNORE.exec(line)?.[1] ?? []));
-}
-
-const NO_RULES: ReadonlySet<string> = new Set();
-
-/** Keeps only the comments that name a rule; most do not. */
-function withRules(
-  ignored: ReadonlyMap<string, ReadonlySet<string>>,
-): ReadonlyMap<string, ReadonlySet<string>> {
-  return new Map([...ignored].filter(([, rules]) => rules.size > 0));
 }

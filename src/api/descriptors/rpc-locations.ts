@@ -1,14 +1,12 @@
-import { isBefore, type SourceLocation } from "./source-info.ts";
+import { isBefore, OPTION_DEPTH, type SourceLocation } from "./source-info.ts";
 
-/** The length of the path of a method's option: `[6, service, 2, method, 4, extension]`. */
-const OPTION_DEPTH = 6;
 /** The number of `MethodDescriptorProto.options`, and its index in that path. */
 const OPTIONS = 4;
 const OPTIONS_INDEX = 4;
 /** The number of locations from which an index pays off; fewer are searched. */
-const MANY = 64;
+export const MANY = 64;
 
-/** The locations inside one RPC. */
+/** The locations of one RPC. */
 export class RpcLocations {
   readonly #locations: readonly SourceLocation[];
   #index: LocationIndex | undefined;
@@ -17,17 +15,12 @@ export class RpcLocations {
     this.#locations = locations;
   }
 
-  /** Whether the first search makes an index. */
-  get areMany(): boolean {
-    return this.#locations.length >= MANY;
-  }
-
   /**
    * The location of the innermost element around a path. In an option that is written piece by piece,
    * an element may have no location of its own: then the first piece below it is its location.
    */
   find(path: readonly number[]): SourceLocation | undefined {
-    if (!this.areMany) return this.#search(path);
+    if (this.#locations.length < MANY) return this.#search(path);
     this.#index ??= indexOf(this.#locations);
     return findIn(this.#index, path);
   }

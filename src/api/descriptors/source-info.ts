@@ -16,43 +16,44 @@ export function isBefore(left: SourceLocation, right: SourceLocation): boolean {
   return left.line < right.line || (left.line === right.line && left.column < right.column);
 }
 
-/** The locations of the services of a file; findings are never reported elsewhere. */
+/** Where the locations of the services of a file are; findings are never reported elsewhere. */
 export interface ServiceLocations {
-  /** All that are not inside an RPC: those of services and of the RPCs themselves. */
-  readonly locations: readonly SourceLocation[];
-  /** The offsets in the source information of the locations inside an RPC, by the path of the RPC. */
-  readonly inside: ReadonlyMap<string, readonly number[]>;
+  /** The offsets in the source information of the locations of each RPC, by `rpcAround`. */
+  readonly rpcs: ReadonlyMap<number, readonly number[]>;
+  /** The offsets of all others: those of services and their options. */
+  readonly others: readonly number[];
+  /** The bytes with all of them, and with their comments. */
+  readonly bytes: Uint8Array;
 }
 
 /** The length of the path of an RPC: `[6, service, 2, method]`. */
 const RPC_DEPTH = 4;
 
-/** Reads the locations of the services and RPCs of a file. */
-export function readServiceLocations(sourceInfo: Uint8Array): ServiceLocations {
-  const locations: SourceLocation[] = [];
-  const inside = new Map<string, number[]>();
-  // The locations inside an RPC are adjacent, so they share the path string of the RPC.
+/** Finds the locations of the services and RPCs of a file, which are read when something is reported there. */
+export function findServiceLocations(sourceInfo: Uint8Array): ServiceLocations {
+  const rpcs = new Map<number, number[]>();
+  const others: number[] = [];
+  // The locations of an RPC are adjacent, so it is looked up once.
   let lastRpc: number | undefined;
   let lastOffsets: number[] = [];
+  let start = sourceInfo.length;
+  let end = 0;
   eachServiceLocation(sourceInfo, (reader) => {
     const offset = reader.position;
-    const shortRpc = shortRpcAround(reader);
-    if (shortRpc !== undefined) {
-      if (shortRpc !== lastRpc) lastOffsets = offsetsOf(inside, nameOfShortRpc(shortRpc));
-      lastRpc = shortRpc;
+    const rpc = nextRpc(reader);
+    if (rpc === undefined) others.push(offset);
+    else {
+      if (rpc !== lastRpc) lastOffsets = offsetsOf(rpcs, rpc);
+      lastRpc = rpc;
       lastOffsets.push(offset);
-      reader.pass();
-      return;
     }
-    const location = readLocation(reader);
-    const rpc = rpcAround(location.path);
-    if (rpc !== undefined) offsetsOf(inside, rpc).push(offset);
-    else if (location.path.length <= MAX_STEPS) locations.push(location);
+    start = Math.min(start, offset);
+    end = reader.position;
   });
-  return { locations, inside };
+  return { rpcs, others, bytes: sourceInfo.subarray(start, Math.max(start, end)) };
 }
 
-function offsetsOf(lists: Map<string, number[]>, rpc: string): number[] {
+function offsetsOf(lists: Map<number, number[]>, rpc: number): number[] {
   const known = lists.get(rpc);
   if (known !== undefined) return known;
   const offsets: number[] = [];
@@ -60,10 +61,15 @@ function offsetsOf(lists: Map<string, number[]>, rpc: string): number[] {
   return offsets;
 }
 
-/** The path of the RPC that a path leads into; undefined for all other paths. */
-export function rpcAround(path: readonly number[]): string | undefined {
-  const isInside = path.length > RPC_DEPTH && path[0] === SERVICE && path[2] === METHOD;
-  return isInside ? path.slice(0, RPC_DEPTH).join(".") : undefined;
+/** A number that no file has of services, or of RPCs in a service. */
+const MAX_INDEX = 2 ** 26;
+
+/** A number for the RPC that a path names or leads into; undefined for all other paths. */
+export function rpcAround(path: readonly number[]): number | undefined {
+  const [first, service = -1, third, method = -1] = path;
+  if (first !== SERVICE || third !== METHOD) return undefined;
+  if (service < 0 || service >= MAX_INDEX || method < 0 || method >= MAX_INDEX) return undefined;
+  return service * MAX_INDEX + method;
 }
 
 /**
@@ -79,18 +85,71 @@ export interface ReadLocations {
   readonly byteLength: number;
 }
 
-/** Reads the locations at offsets of the source information, without those whose paths are too long. */
-export function readLocationsAt(sourceInfo: Uint8Array, offsets: readonly number[]): ReadLocations {
+/**
+ * Reads locations, without those whose paths are too long.
+ *
+ * @param offsets - where they are in the source information
+ * @param path - if given, only the locations that may be of this path, of one around it, or of a piece of the
+ * same option
+ */
+export function readLocationsAt(
+  sourceInfo: Uint8Array,
+  offsets: readonly number[],
+  path?: readonly number[],
+): ReadLocations {
   const locations: SourceLocation[] = [];
+  const wanted = path === undefined ? undefined : encodedPath(path);
   let byteLength = 0;
   const reader = new FieldReader(sourceInfo);
   for (const offset of offsets) {
     reader.position = offset;
-    const location = readLocation(reader);
+    if (wanted !== undefined && isOfOther(reader, wanted)) reader.pass();
+    else {
+      const location = readLocation(reader);
+      if (location.path.length <= MAX_STEPS) locations.push(location);
+    }
     byteLength += reader.position - offset;
-    if (location.path.length <= MAX_STEPS) locations.push(location);
   }
   return { locations, byteLength };
+}
+
+/** A path as compilers write it. */
+interface EncodedPath {
+  readonly bytes: readonly number[];
+  /** The number of bytes of the path of its option; of all bytes, if it is outside an option. */
+  readonly optionLength: number;
+  readonly isInOption: boolean;
+}
+
+/** The length of the path of a method's option: `[6, service, 2, method, 4, extension]`. */
+export const OPTION_DEPTH = 6;
+
+function encodedPath(path: readonly number[]): EncodedPath {
+  const bytes: number[] = [];
+  let optionLength = 0;
+  for (const [index, step] of path.entries()) {
+    let rest = step >>> 0;
+    for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+    bytes.push(rest);
+    if (index < OPTION_DEPTH) optionLength = bytes.length;
+  }
+  return { bytes, optionLength, isInOption: path.length >= OPTION_DEPTH };
+}
+
+/** Whether the next location is certainly neither around a path nor a piece of the same option. */
+function isOfOther(reader: FieldReader, wanted: EncodedPath): boolean {
+  const { source } = reader;
+  const { bytes, optionLength, isInOption } = wanted;
+  const at = contentOf(reader);
+  const pathLength = source[at + 1] ?? 0x80;
+  if (source[at] !== PATH_TAG || pathLength >= 0x80) return false;
+  const length = Math.min(pathLength, optionLength);
+  for (let index = 0; index < length; index++) {
+    const byte = source[at + 2 + index] ?? 0x80;
+    // A step may take more bytes than needed, all but the last of which are at least 0x80.
+    if (byte !== bytes[index]) return byte < 0x80;
+  }
+  return !isInOption && pathLength > bytes.length;
 }
 
 function readLocation(encoded: FieldReader): SourceLocation {
@@ -122,7 +181,7 @@ export function readServiceComments(sourceInfo: Uint8Array): Map<string, string>
 }
 
 /** Decodes text as protobuf does: a byte order mark is part of the text. */
-export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The tag of `Location.path`, which compilers write first and packed. */
 const PATH_TAG = 0x0a;
@@ -171,27 +230,24 @@ function isElsewhere(reader: FieldReader): boolean {
   );
 }
 
-/**
- * The RPC around the next location, as one number from the first bytes of its path; undefined for
- * other locations and for paths with large numbers.
- */
-function shortRpcAround(reader: FieldReader): number | undefined {
+/** Passes the next location, and finds the RPC that its path names or leads into. */
+function nextRpc(reader: FieldReader): number | undefined {
   const { source } = reader;
   const at = contentOf(reader);
-  const pathLength = source[at + 1] ?? 0;
+  const pathLength = source[at + 1] ?? 0x80;
   const service = source[at + 3] ?? 0x80;
   const method = source[at + 5] ?? 0x80;
-  const isInside =
+  const isShort =
     source[at] === PATH_TAG &&
-    pathLength > RPC_DEPTH &&
+    pathLength >= RPC_DEPTH &&
     pathLength < 0x80 &&
     source[at + 2] === SERVICE &&
     service < 0x80 &&
     source[at + 4] === METHOD &&
     method < 0x80;
-  return isInside ? service * 0x80 + method : undefined;
-}
-
-function nameOfShortRpc(rpc: number): string {
-  return `${SERVICE}.${Math.floor(rpc / 0x80)}.${METHOD}.${rpc % 0x80}`;
+  if (isShort) {
+    reader.pass();
+    return service * MAX_INDEX + method;
+  }
+  return rpcAround(readLocation(reader).path);
 }
