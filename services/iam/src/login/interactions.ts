@@ -9,8 +9,8 @@ import {
 import { type Page, pageHeaders, pageText } from "../pages/page.ts";
 import { INTERACTION_PATH, PROVIDER_PATH } from "../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
-import { grantable, grantScopes } from "../provider/embedded/load-grant.ts";
-import { recordEvent } from "../provider/embedded/record-event.ts";
+import { recordEvent } from "../provider/embedded/request/record-event.ts";
+import { grantable, grantScopes } from "../provider/embedded/tokens/load-grant.ts";
 import { consentPage, expiredPage, loginPage, unimplementedPage } from "./interaction-pages.ts";
 
 const WRONG = "The user name or the password is wrong.";

@@ -1,7 +1,7 @@
 import type { ClientMetadata } from "oidc-provider";
 import type { ClientDeclaration, ClientFlow } from "./client-declaration.ts";
-import { SCOPES } from "./scopes.ts";
-import { ALGORITHM } from "./signing-keys.ts";
+import { ALGORITHM } from "./keys/signing-keys.ts";
+import { SCOPES } from "./tokens/scopes.ts";
 
 const GRANT_TYPES: Readonly<Record<ClientFlow, readonly string[]>> = {
   code: ["authorization_code", "refresh_token"],

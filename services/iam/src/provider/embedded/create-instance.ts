@@ -1,12 +1,12 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { continueByHand, PAGES } from "../../pages/provider-pages.ts";
-import { adapterContext } from "./adapter-context.ts";
+import { adapterContext } from "./adapter/adapter-context.ts";
+import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { type EmbeddedProviderOptions, PROVIDER_PATH } from "./embedded-options.ts";
+import type { SigningKey } from "./keys/signing-keys.ts";
 import { listen } from "./listen.ts";
 import { oidcConfiguration } from "./oidc-configuration.ts";
-import type { ProviderStores } from "./provider-stores.ts";
-import { requestScope } from "./request-scope.ts";
-import type { SigningKey } from "./signing-keys.ts";
+import { requestScope } from "./request/request-scope.ts";
 
 type Oidc = typeof import("oidc-provider");
 

@@ -2,8 +2,8 @@ import type { Accounts } from "../../accounts/accounts.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { OpenedDatabase } from "../../store/provider-database.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
-import type { ProviderEvent } from "./provider-events.ts";
-import type { SigningKeyTimes } from "./signing-keys.ts";
+import type { SigningKeyTimes } from "./keys/signing-keys.ts";
+import type { ProviderEvent } from "./request/provider-events.ts";
 
 /** A log, such as that of the process. */
 export interface ProviderLog {

@@ -1,27 +1,22 @@
 import type { ServerResponse } from "node:http";
 import type { Provider } from "oidc-provider";
-import { type CallContext, type RawRequest, ServiceError } from "svc-access/runtime";
+import type { CallContext, RawRequest, RawResponse } from "svc-access/runtime";
+import { slowedResponse } from "../../pages/slowed-page.ts";
 import type { SessionClient } from "../../sessions/login-session.ts";
 import { Revocations } from "../../sessions/revocations.ts";
 import { Sessions } from "../../sessions/sessions.ts";
-import { DatabaseUnavailable, ProviderDatabase } from "../../store/provider-database.ts";
+import { ProviderDatabase } from "../../store/provider-database.ts";
 import { ProviderDocuments } from "../../store/provider-documents.ts";
 import type { Rotation } from "../../store/provider-keys.ts";
-import { createInstance } from "./create-instance.ts";
+import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { type EmbeddedProviderOptions, PROVIDER_PATH } from "./embedded-options.ts";
-import { freshRequest } from "./fresh-request.ts";
-import { looksLikeJwt, presentAccessToken } from "./presented-access-token.ts";
-import { recordEvent } from "./record-event.ts";
-import { type RequestScope, requestScope } from "./request-scope.ts";
-import { type SigningKey, SigningKeys } from "./signing-keys.ts";
-
-/** A provider with the keys of a moment. */
-interface Instance {
-  readonly version: string;
-  readonly provider: Provider;
-  readonly keys: readonly SigningKey[];
-  readonly callback: (request: object, response: object) => Promise<void>;
-}
+import { type Instance, ProviderInstances } from "./provider-instances.ts";
+import { type ProviderJob, providerJobs } from "./provider-jobs.ts";
+import { freshRequest } from "./request/fresh-request.ts";
+import { recordEvent } from "./request/record-event.ts";
+import { type RequestScope, requestScope } from "./request/request-scope.ts";
+import { looksLikeJwt, presentAccessToken } from "./tokens/presented-access-token.ts";
+import { UserCodeAttempts } from "./user-code-attempts.ts";
 
 /** What the provider needs of a request. */
 export interface ProviderRequest
@@ -29,21 +24,10 @@ export interface ProviderRequest
   readonly headers: Pick<RawRequest["headers"], "all">;
 }
 
-/** Something that is done again and again while the service runs. */
-export interface ProviderJob {
-  /** Its name in logs. */
-  readonly name: string;
-  readonly everyMs: number;
-  run(signal: AbortSignal): Promise<void>;
-}
-
-/** How often other replicas' keys are looked for: far more often than keys are published before they sign. */
-const LOOK_FOR_KEYS_MS = 30_000;
-const MAINTAIN_KEYS_MS = 600_000;
-const CLEAN_UP_MS = 60_000;
-const CLEAN_UP_BATCH = 500;
 /** Endpoints that take an access token, which may be a JWT. */
 const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set(["/token/introspection", "/token/revocation"]);
+/** Where people enter the codes that devices show. */
+const USER_CODE_PATH = "/device";
 /** What public pages of other origins may read, and browsers keep for a while. */
 const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
 
@@ -63,31 +47,20 @@ export class EmbeddedProvider {
   readonly sessions: Sessions;
   /** The tokens that no longer count. */
   readonly revocations: Revocations;
-  readonly #documents: ProviderDocuments;
-  readonly #keys: SigningKeys;
-  #instance: Promise<Instance> | undefined;
+  readonly #stores: ProviderStores;
+  readonly #instances: ProviderInstances;
+  readonly #userCodes: UserCodeAttempts;
 
   constructor(options: EmbeddedProviderOptions) {
-    const { database, box, now, keyTimes } = options;
+    const { database, now } = options;
     this.#options = options;
     const opened = new ProviderDatabase(database);
-    this.#documents = new ProviderDocuments(opened, now);
+    const documents = new ProviderDocuments(opened, now);
     this.revocations = new Revocations(opened, now);
     this.sessions = new Sessions(opened, this.revocations, now);
-    const events = {
-      keyMade: (kid: string) =>
-        recordEvent(options, { event: "signing_key.made", riskLevel: "MEDIUM", details: { kid } }),
-      keyRotated: (kid: string, retired = "") =>
-        recordEvent(options, {
-          event: "signing_key.rotated",
-          riskLevel: "MEDIUM",
-          details: { kid, retired },
-        }),
-    };
-    this.#keys = new SigningKeys(opened, box, events, {
-      ...(keyTimes === undefined ? {} : { times: keyTimes }),
-      ...(now === undefined ? {} : { now }),
-    });
+    this.#stores = { documents, sessions: this.sessions, revocations: this.revocations };
+    this.#instances = new ProviderInstances(options, opened, this.#stores);
+    this.#userCodes = new UserCodeAttempts(database, now);
   }
 
   /** The issuer of the tokens. */
@@ -116,50 +89,18 @@ export class EmbeddedProvider {
    *
    * @param options.isUrgent also if verifiers may not know it yet
    */
-  async rotateSigningKey(options: { readonly isUrgent?: boolean } = {}): Promise<Rotation> {
-    const rotation = await this.#keys.rotate(options);
-    await this.#look();
-    return rotation;
+  rotateSigningKey(options: { readonly isUrgent?: boolean } = {}): Promise<Rotation> {
+    return this.#instances.rotate(options);
   }
 
-  /** What must be done while the service runs; each of it may be done by all replicas. */
+  /** What must be done while the service runs. */
   jobs(): readonly ProviderJob[] {
-    return [
-      { name: "provider keys", everyMs: LOOK_FOR_KEYS_MS, run: () => this.#look() },
-      {
-        name: "provider key rotation",
-        everyMs: MAINTAIN_KEYS_MS,
-        run: async () => {
-          await this.#keys.maintain();
-          await this.#look();
-        },
-      },
-      {
-        name: "provider clean-up",
-        everyMs: CLEAN_UP_MS,
-        run: async (signal) => {
-          while (!signal.aborted) {
-            const removed = await this.#documents.removeExpired(CLEAN_UP_BATCH);
-            if (removed < CLEAN_UP_BATCH) break;
-          }
-          await this.sessions.removeExpired();
-          await this.revocations.removeExpired();
-        },
-      },
-    ];
+    return providerJobs(this.#instances, this.#stores);
   }
 
   /** The provider of the moment. */
-  async current(): Promise<Instance> {
-    this.#instance ??= this.#make();
-    try {
-      return await this.#instance;
-    } catch (error) {
-      this.#instance = undefined;
-      throw error instanceof DatabaseUnavailable
-        ? new ServiceError("UNAVAILABLE", undefined, { cause: error })
-        : error;
-    }
+  current(): Promise<Instance> {
+    return this.#instances.current();
   }
 
   /** Runs work in the scope of a request, and waits for what it records. */
@@ -202,10 +143,15 @@ export class EmbeddedProvider {
   }
 
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
-  async handle(request: ProviderRequest, call: CallContext): Promise<undefined> {
+  async handle(request: ProviderRequest, call: CallContext): Promise<RawResponse | undefined> {
     const { incoming, response, method } = request;
     const path = request.path.slice(PROVIDER_PATH.length) || "/";
     const body = method === "POST" ? await request.body() : undefined;
+    const isUserCode = path === USER_CODE_PATH && hasUserCode(body);
+    if (isUserCode) {
+      const seconds = await this.#userCodes.begin(call.clientAddress);
+      if (seconds !== undefined) return slowedResponse(seconds);
+    }
     const instance = await this.current();
     const { presented, sent } = await this.#present(path, body, instance);
     const query = queryOf(incoming.url ?? "");
@@ -213,9 +159,12 @@ export class EmbeddedProvider {
     if (!CACHEABLE.test(path)) response.setHeader("Cache-Control", "no-store");
     const userAgent = request.headers.all("user-agent").join();
     const scope = { call, userAgent, ...(presented === undefined ? {} : { presented }) };
-    await this.within(scope, () => {
+    await this.within(scope, async () => {
       const ended = hold(response);
-      return instance.callback(fresh, response).then(() => ended);
+      await instance.callback(fresh, response);
+      const isFound = requestScope.getStore()?.hasFoundUserCode === true;
+      if (isUserCode && isFound) await this.#userCodes.succeeded(call.clientAddress);
+      await ended;
     });
     return undefined;
   }
@@ -235,29 +184,10 @@ export class EmbeddedProvider {
     const sent = Buffer.from(parameters.toString());
     return presented === undefined ? { sent } : { presented, sent };
   }
+}
 
-  /** Makes a new provider if the keys have changed. */
-  async #look(): Promise<void> {
-    if (this.#instance === undefined) return;
-    const { version } = await this.current();
-    if ((await this.#keys.version()) === version) return;
-    // Requests under way go on with the one before.
-    const made = await this.#make();
-    this.#instance = Promise.resolve(made);
-  }
-
-  async #make(): Promise<Instance> {
-    const oidc = await import("oidc-provider");
-    const keys = await this.#keys.load();
-    const version = await this.#keys.version();
-    const stores = {
-      documents: this.#documents,
-      sessions: this.sessions,
-      revocations: this.revocations,
-    };
-    const provider = createInstance(oidc, this.#options, keys, stores);
-    return { version, provider, keys, callback: provider.callback() as never };
-  }
+function hasUserCode(body: Uint8Array | undefined): boolean {
+  return new URLSearchParams(Buffer.from(body ?? []).toString("utf8")).has("user_code");
 }
 
 function queryOf(url: string): string {

@@ -1,13 +1,13 @@
 import type { EventEmitter } from "node:events";
 import type { Provider } from "oidc-provider";
 import { DatabaseUnavailable } from "../../store/provider-database.ts";
-import { clientDetails } from "./client-details.ts";
+import type { ProviderStores } from "./adapter/provider-stores.ts";
 import type { EmbeddedProviderOptions } from "./embedded-options.ts";
-import { restoreAuthorization } from "./kept-authorization.ts";
-import type { ProviderEvent } from "./provider-events.ts";
-import type { ProviderStores } from "./provider-stores.ts";
-import { recordEvent } from "./record-event.ts";
-import { requestScope } from "./request-scope.ts";
+import { clientDetails } from "./request/client-details.ts";
+import { restoreAuthorization } from "./request/kept-authorization.ts";
+import type { ProviderEvent } from "./request/provider-events.ts";
+import { recordEvent } from "./request/record-event.ts";
+import { requestScope } from "./request/request-scope.ts";
 
 /** The audit events of a token or code that was used again, by grant type. */
 const REUSED: Readonly<Record<string, ProviderEvent["event"]>> = {

@@ -1,20 +1,20 @@
 import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
 import type { Pages } from "../../pages/provider-pages.ts";
+import { type AdapterContext, DocumentAdapter } from "./adapter/document-adapter.ts";
+import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { clientMetadata } from "./client-metadata.ts";
-import { type AdapterContext, DocumentAdapter } from "./document-adapter.ts";
 import {
   type EmbeddedProviderOptions,
   INTERACTION_PATH,
   LOGIN_TIMES,
   PROVIDER_PATH,
 } from "./embedded-options.ts";
-import { loadGrant } from "./load-grant.ts";
-import type { ProviderStores } from "./provider-stores.ts";
-import { requestScope } from "./request-scope.ts";
-import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./scopes.ts";
-import { ALGORITHM, type SigningKey } from "./signing-keys.ts";
-import { DEVICE_CODE_SECONDS, INTERACTION_SECONDS } from "./times.ts";
-import { accountClaims, serviceAccountClaims } from "./token-claims.ts";
+import { ALGORITHM, type SigningKey } from "./keys/signing-keys.ts";
+import { requestScope } from "./request/request-scope.ts";
+import { loadGrant } from "./tokens/load-grant.ts";
+import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./tokens/scopes.ts";
+import { DEVICE_CODE_SECONDS, INTERACTION_SECONDS } from "./tokens/times.ts";
+import { accountClaims, serviceAccountClaims } from "./tokens/token-claims.ts";
 
 type OidcErrors = typeof import("oidc-provider")["errors"];
 

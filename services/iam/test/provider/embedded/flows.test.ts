@@ -189,3 +189,14 @@ test("a revoked access token leaves the login; a revoked refresh token ends it a
   expect(await client.tokenIntrospection(web, next.access_token)).toEqual({ active: false });
   expect(await iam.events("token.revoked")).not.toEqual([]);
 });
+
+test("who guesses user codes is slowed, by address", async () => {
+  const browser = new Browser(iam.origin);
+  const page = await browser.open(`${iam.issuer}/device`);
+  let answer = await browser.submit(page, { user_code: "BBBB-BBBB" });
+  for (let count = 0; count < 8 && answer.status !== 429; count++) {
+    answer = await browser.submit(page, { user_code: `BBBB-BBB${"BCDFGHJK"[count]}` });
+  }
+  expect(answer.status).toBe(429);
+  expect(answer.text).toMatch(/Try again in \d+ seconds/);
+});

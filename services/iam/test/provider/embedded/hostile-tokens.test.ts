@@ -5,7 +5,7 @@ import { CompactSign, decodeJwt, decodeProtectedHeader, importJWK, UnsecuredJWT 
 import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
-import { type SigningKey, SigningKeys } from "../../../src/provider/embedded/signing-keys.ts";
+import { type SigningKey, SigningKeys } from "../../../src/provider/embedded/keys/signing-keys.ts";
 import { EncryptionKeys } from "../../../src/secrets/encryption-keys.ts";
 import { SecretBox } from "../../../src/secrets/secret-box.ts";
 import { ProviderDatabase } from "../../../src/store/provider-database.ts";

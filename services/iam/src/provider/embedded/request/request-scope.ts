@@ -11,6 +11,8 @@ export interface RequestScope {
   readonly presented?: PresentedToken;
   /** The claim `sid` of the code or refresh token that was looked up. */
   usedSid?: string;
+  /** Whether it has named a user code that there is. */
+  hasFoundUserCode?: boolean;
   /** What the session says of the client of a device that is being approved. */
   keptAuthorization?: { readonly clientId: string; readonly before: object | undefined };
   /** Audit events and revocations that are being stored: the response waits for them. */

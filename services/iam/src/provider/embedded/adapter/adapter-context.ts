@@ -1,11 +1,10 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
-import { clientDetails } from "./client-details.ts";
+import { clientDetails } from "../request/client-details.ts";
+import type { ProviderEvent } from "../request/provider-events.ts";
+import { type EventSinks, recordEvent } from "../request/record-event.ts";
+import { requestScope } from "../request/request-scope.ts";
 import type { AdapterContext } from "./document-adapter.ts";
-import type { EmbeddedProviderOptions } from "./embedded-options.ts";
-import type { ProviderEvent } from "./provider-events.ts";
 import type { ProviderStores } from "./provider-stores.ts";
-import { recordEvent } from "./record-event.ts";
-import { requestScope } from "./request-scope.ts";
 
 type Oidc = typeof import("oidc-provider");
 type ReuseEvent = Extract<ProviderEvent["event"], `${string}.reused`>;
@@ -19,8 +18,8 @@ const REUSE_EVENTS: Readonly<Record<string, ReuseEvent>> = {
 /** What the adapters of a provider need of the request under way. */
 export function adapterContext(
   { errors, Provider }: Oidc,
-  options: EmbeddedProviderOptions,
-  { revocations }: ProviderStores,
+  options: EventSinks,
+  { revocations }: Pick<ProviderStores, "revocations">,
 ): AdapterContext {
   const current = () => Provider.ctx as KoaContextWithOIDC | undefined;
   return {
@@ -32,6 +31,10 @@ export function adapterContext(
     found(model, { sid }) {
       const scope = requestScope.getStore();
       if (scope && REUSE_EVENTS[model] && typeof sid === "string") scope.usedSid = sid;
+    },
+    foundUserCode() {
+      const scope = requestScope.getStore();
+      if (scope) scope.hasFoundUserCode = true;
     },
     usedBefore: (model) =>
       model === "ReplayDetection"

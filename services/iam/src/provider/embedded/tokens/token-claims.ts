@@ -1,5 +1,4 @@
-import type { Account } from "../../accounts/account.ts";
-import type { ClientDeclaration } from "./client-declaration.ts";
+import type { Account } from "../../../accounts/account.ts";
 
 /** The claims about a subject, which the gateway maps to headers (docs/requirements.md, EDGE-8). */
 export type SubjectClaims = Readonly<Record<string, string>>;
@@ -26,7 +25,7 @@ export function accountClaims(account: Account): SubjectClaims {
 
 /** The claims about a service account. */
 export function serviceAccountClaims(
-  client: ClientDeclaration,
+  client: { readonly id: string; readonly name: string },
   organization: string,
 ): SubjectClaims {
   return accountClaims({

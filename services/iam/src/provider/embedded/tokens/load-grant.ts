@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Grant, KoaContextWithOIDC } from "oidc-provider";
-import type { ClientDeclaration } from "./client-declaration.ts";
-import { keepAuthorization } from "./kept-authorization.ts";
+import { keepAuthorization } from "../request/kept-authorization.ts";
 import { RESOURCE, SCOPES } from "./scopes.ts";
 
 /**
@@ -10,7 +9,7 @@ import { RESOURCE, SCOPES } from "./scopes.ts";
  */
 export async function loadGrant(
   ctx: KoaContextWithOIDC,
-  clients: ReadonlyMap<string, ClientDeclaration>,
+  clients: ReadonlyMap<string, { readonly asksConsent: boolean }>,
 ): Promise<Grant | undefined> {
   const { oidc } = ctx;
   const clientId = oidc.client?.clientId ?? "";

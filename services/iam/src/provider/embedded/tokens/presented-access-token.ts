@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type CryptoKey, compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
-import type { Revocations } from "../../sessions/revocations.ts";
-import type { PresentedToken } from "./request-scope.ts";
-import { ALGORITHM, type SigningKey } from "./signing-keys.ts";
+import type { Revocations } from "../../../sessions/revocations.ts";
+import { ALGORITHM, type SigningKey } from "../keys/signing-keys.ts";
+import type { PresentedToken } from "../request/request-scope.ts";
 
 /** What is needed to verify our own access tokens. */
 export interface OwnTokens {

@@ -1,13 +1,18 @@
-import type { EmbeddedProviderOptions } from "./embedded-options.ts";
 import type { ProviderEvent } from "./provider-events.ts";
 import { requestScope } from "./request-scope.ts";
+
+/** Where events go that belong to no request, and what could not be stored. */
+export interface EventSinks {
+  readonly log: { error(fields: object, message: string): void };
+  readonly onEvent?: (event: ProviderEvent) => void;
+}
 
 /**
  * Records an event in the audit of the request under way, whose response waits for it. The tokens
  * have ended, or the login has happened, whether it can be stored or not.
  */
 export function recordEvent(
-  { log, onEvent }: Pick<EmbeddedProviderOptions, "log" | "onEvent">,
+  { log, onEvent }: EventSinks,
   { event, riskLevel, accountId, details }: ProviderEvent,
 ): void {
   const scope = requestScope.getStore();

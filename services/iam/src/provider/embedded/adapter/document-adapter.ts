@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { rowName } from "../../secrets/rewrap.ts";
-import type { SecretBox } from "../../secrets/secret-box.ts";
-import type { Sessions } from "../../sessions/sessions.ts";
-import type { NewProviderDocument, ProviderDocuments } from "../../store/provider-documents.ts";
-import { saveDocument } from "../../store/provider-documents.ts";
-import type { ProviderDocumentRow } from "../../store/provider-tables.ts";
-import { isGood } from "../../store/refresh-rotation.ts";
-import type { Payload } from "./payload.ts";
+import { rowName } from "../../../secrets/rewrap.ts";
+import type { SecretBox } from "../../../secrets/secret-box.ts";
+import type { Sessions } from "../../../sessions/sessions.ts";
+import type { NewProviderDocument, ProviderDocuments } from "../../../store/provider-documents.ts";
+import { saveDocument } from "../../../store/provider-documents.ts";
+import type { ProviderDocumentRow } from "../../../store/provider-tables.ts";
+import { isGood } from "../../../store/refresh-rotation.ts";
+import type { Payload } from "../request/payload.ts";
 import type { ProviderStores } from "./provider-stores.ts";
 import { type Requester, seenSession, withOwnSid } from "./seen-session.ts";
 /** What the adapter needs from outside the database. */
@@ -17,6 +17,8 @@ export interface AdapterContext {
   presentedToken(model: string, id: string): Payload | undefined;
   /** The request under way has looked a document up. */
   found(model: string, payload: Payload): void;
+  /** It has named a user code that there is. */
+  foundUserCode(): void;
   /** The error by which a request with a used token, code or assertion is refused. */
   usedBefore(model: string): Error;
   /** A token or code was used again: its grant has ended. */
@@ -126,7 +128,9 @@ export class DocumentAdapter {
 
   /** The device code with a user code. */
   async findByUserCode(userCode: string): Promise<Payload | undefined> {
-    return this.#open(await this.#documents.findBy(this.#model, "user_code", hash(userCode)));
+    const row = await this.#documents.findBy(this.#model, "user_code", hash(userCode));
+    if (row !== undefined) this.#context.foundUserCode();
+    return this.#open(row);
   }
 
   /** Marks a token or code as used. */
@@ -185,7 +189,7 @@ export class DocumentAdapter {
     return {
       model,
       id: stays,
-      grant_id: model === "Grant" ? id : textOf(payload["grantId"]),
+      grant_id: grantOf(model, id, payload),
       uid: textOf(payload["uid"]),
       user_code: typeof payload["userCode"] === "string" ? hash(payload["userCode"]) : null,
       session_uid: isBound ? textOf(payload["sessionUid"]) : null,
@@ -225,6 +229,12 @@ const REVOKING = "AccessToken";
 /** The form in which credentials are stored. */
 export function hash(secret: string): string {
   return createHash("sha256").update(secret).digest("base64url");
+}
+
+/** The grant with which a document ends; the login under way outlives that of the former login. */
+function grantOf(model: string, id: string, payload: Payload): string | null {
+  if (model === "Grant") return id;
+  return model === "Interaction" ? null : textOf(payload["grantId"]);
 }
 
 function textOf(value: unknown): string | null {

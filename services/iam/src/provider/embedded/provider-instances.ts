@@ -1,0 +1,91 @@
+import type { Provider } from "oidc-provider";
+import { ServiceError } from "svc-access/runtime";
+import { DatabaseUnavailable, type ProviderDatabase } from "../../store/provider-database.ts";
+import type { Rotation } from "../../store/provider-keys.ts";
+import type { ProviderStores } from "./adapter/provider-stores.ts";
+import { createInstance } from "./create-instance.ts";
+import type { EmbeddedProviderOptions } from "./embedded-options.ts";
+import { type SigningKey, SigningKeys, versionOf } from "./keys/signing-keys.ts";
+import { recordEvent } from "./request/record-event.ts";
+
+/** A provider with the keys of a moment. */
+export interface Instance {
+  readonly provider: Provider;
+  readonly keys: readonly SigningKey[];
+  readonly callback: (request: object, response: object) => Promise<void>;
+}
+
+/** The provider with the keys of now: another one for each change of the keys. */
+export class ProviderInstances {
+  readonly #options: EmbeddedProviderOptions;
+  readonly #stores: ProviderStores;
+  readonly #keys: SigningKeys;
+  #instance: Promise<Instance> | undefined;
+
+  constructor(
+    options: EmbeddedProviderOptions,
+    database: ProviderDatabase,
+    stores: ProviderStores,
+  ) {
+    const { box, now, keyTimes } = options;
+    this.#options = options;
+    this.#stores = stores;
+    this.#keys = new SigningKeys(database, box, keyEvents(options), {
+      ...(keyTimes === undefined ? {} : { times: keyTimes }),
+      ...(now === undefined ? {} : { now }),
+    });
+  }
+
+  /** The provider of the moment. */
+  async current(): Promise<Instance> {
+    this.#instance ??= this.#make();
+    try {
+      return await this.#instance;
+    } catch (error) {
+      this.#instance = undefined;
+      throw error instanceof DatabaseUnavailable
+        ? new ServiceError("UNAVAILABLE", undefined, { cause: error })
+        : error;
+    }
+  }
+
+  /** Makes a new provider if the keys have changed, also by another replica. */
+  async look(): Promise<void> {
+    if (this.#instance === undefined) return;
+    const { keys } = await this.current();
+    if ((await this.#keys.version()) === versionOf(keys)) return;
+    // Requests under way go on with the one before.
+    const made = await this.#make();
+    this.#instance = Promise.resolve(made);
+  }
+
+  /** Lets the next key sign. */
+  async rotate(options: { readonly isUrgent?: boolean }): Promise<Rotation> {
+    const rotation = await this.#keys.rotate(options);
+    await this.look();
+    return rotation;
+  }
+
+  /** Rotates the keys when it is time. */
+  async maintain(): Promise<void> {
+    await this.#keys.maintain();
+    await this.look();
+  }
+
+  async #make(): Promise<Instance> {
+    const oidc = await import("oidc-provider");
+    const keys = await this.#keys.load();
+    const provider = createInstance(oidc, this.#options, keys, this.#stores);
+    return { provider, keys, callback: provider.callback() as never };
+  }
+}
+
+function keyEvents(options: EmbeddedProviderOptions) {
+  const riskLevel = "MEDIUM";
+  return {
+    keyMade: (kid: string) =>
+      recordEvent(options, { event: "signing_key.made", riskLevel, details: { kid } }),
+    keyRotated: (kid: string, retired = "") =>
+      recordEvent(options, { event: "signing_key.rotated", riskLevel, details: { kid, retired } }),
+  };
+}
