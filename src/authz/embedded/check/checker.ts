@@ -1,10 +1,9 @@
 import { AuthzError } from "../../engine/authz-error.ts";
+import { NodeMemo, VisitedSet } from "../graph/epoch-tables.ts";
 import { plainOf, type RelationshipGraph, usersetsOf } from "../graph/relationship-graph.ts";
-import { VisitedSet } from "../graph/visited-set.ts";
 import type { ArrowStep, Node, Program, ReachNode } from "../program/program.ts";
 import { type Frame, isCombined, openFrame, type PendingNodes } from "./check-stack.ts";
 import type { CheckSubject } from "./check-subject.ts";
-import { NodeMemo } from "./node-memo.ts";
 import { ReachWalk } from "./reach-walk.ts";
 
 /** The result that a finished frame passes to the one below. */

@@ -1,7 +1,7 @@
+import { NumberSet } from "../graph/epoch-tables.ts";
 import { groupsOf, type RelationshipGraph, usersetsOf } from "../graph/relationship-graph.ts";
 import { NO_MEMBER } from "../program/program.ts";
 import type { CheckSubject } from "./check-subject.ts";
-import { NumberSet } from "./number-set.ts";
 
 /**
  * The number of groups of one subject or group from which the search does not walk up from the

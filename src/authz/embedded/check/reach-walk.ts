@@ -1,3 +1,4 @@
+import type { VisitedSet } from "../graph/epoch-tables.ts";
 import {
   groupsOf,
   othersOf,
@@ -5,7 +6,6 @@ import {
   type RelationshipGraph,
   usersetsOf,
 } from "../graph/relationship-graph.ts";
-import type { VisitedSet } from "../graph/visited-set.ts";
 import { type ArrowStep, NO_MEMBER, type ReachNode } from "../program/program.ts";
 import { PendingNodes } from "./check-stack.ts";
 import type { CheckSubject } from "./check-subject.ts";

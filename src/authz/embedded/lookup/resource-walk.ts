@@ -1,6 +1,6 @@
 import type { CheckSubject } from "../check/check-subject.ts";
+import type { VisitedSet } from "../graph/epoch-tables.ts";
 import { listsOf, type RelationshipGraph } from "../graph/relationship-graph.ts";
-import type { VisitedSet } from "../graph/visited-set.ts";
 import { NO_MEMBER, type Program } from "../program/program.ts";
 
 /** How many visits are done before a pause is possible. */

@@ -2,6 +2,7 @@ import { WILDCARD } from "../../../model/object-id.ts";
 import type { FoundSubject, LookupSubjectsRequest } from "../../engine/requests.ts";
 import { type CheckSubject, UNKNOWN_RESOURCE } from "../check/check-subject.ts";
 import type { Checker } from "../check/checker.ts";
+import { VisitedPool, type VisitedSet } from "../graph/epoch-tables.ts";
 import {
   listsOf,
   plainOf,
@@ -9,7 +10,6 @@ import {
   usersetsOf,
 } from "../graph/relationship-graph.ts";
 import type { Steps } from "../graph/turns.ts";
-import { VisitedPool, type VisitedSet } from "../graph/visited-set.ts";
 import {
   type ArrowStep,
   NO_MEMBER,

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { NodeMemo } from "../../../../src/authz/embedded/check/node-memo.ts";
-import { NumberSet } from "../../../../src/authz/embedded/check/number-set.ts";
+import { NodeMemo, NumberSet } from "../../../../src/authz/embedded/graph/epoch-tables.ts";
 import { IdTable } from "../../../../src/authz/embedded/graph/id-table.ts";
 import { IntLists } from "../../../../src/authz/embedded/graph/int-lists.ts";
 import { PairTable } from "../../../../src/authz/embedded/graph/pair-table.ts";
