@@ -1,8 +1,8 @@
 import type { Deadlines, Timed } from "../../chain/deadlines.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
+import type { CallQuota } from "./built-in-limits.ts";
 import type { OngoingCall } from "./built-in-method.ts";
-import type { CallQuota } from "./call-quota.ts";
 
 /** Node's maximum: a longer timer would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -1,5 +1,5 @@
 import type { RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
-import type { CallQuota } from "./call-quota.ts";
+import type { CallQuota } from "./built-in-limits.ts";
 
 /**
  * The messages of a call, each in the binary encoding of protobuf, regardless of the client's

@@ -1,8 +1,7 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ServiceError } from "../../error/service-error.ts";
-import type { BuiltInLimits } from "./built-in-limits.ts";
+import { type BuiltInLimits, CallQuota } from "./built-in-limits.ts";
 import type { BuiltInExchange, BuiltInMethod } from "./built-in-method.ts";
-import { CallQuota } from "./call-quota.ts";
 
 /** The answers, by the names of `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const SERVING = encodeResponse(1);

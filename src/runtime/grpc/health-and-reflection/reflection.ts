@@ -1,7 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { BuiltInLimits } from "./built-in-limits.ts";
+import { type BuiltInLimits, CallQuota } from "./built-in-limits.ts";
 import type { BuiltInExchange, BuiltInMethod, OngoingCall } from "./built-in-method.ts";
-import { CallQuota } from "./call-quota.ts";
 import { loadedOnce } from "./loaded-once.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
 import { ReflectionAnswers } from "./reflection-messages.ts";
