@@ -37,13 +37,14 @@ Exit codes: 0 all passed, 1 failures, 2 usage or unreadable input.`,
 async function test(paths: string[], flags: TestFlags): Promise<void> {
   const [{ loadValidation }, { runValidation }, { createEngine }, { summarize, formatTests }] =
     await Promise.all([
-      import("./load-validation.ts"),
+      import("./files.ts"),
       import("../../authz/validation/run-validation.ts"),
       import("./embedded-engine.ts"),
       import("./test-report.ts"),
     ]);
   // All files are read before any is run, so that malformed files are reported at once.
-  const loaded = paths.map(loadValidation);
+  const loaded = [];
+  for (const path of paths) loaded.push(await loadValidation(path));
   const results = [];
   for (const { file, model, modelPath } of loaded) {
     for (const line of file.notes) note(line);
