@@ -27,7 +27,11 @@ function sentences(comment: string): string {
 
 function broken(line: string): string {
   const start = line.search(/[{(<"]/);
-  if (start < 0) return line.replace(/^(export type \S+ =) (.*\|.*)$/, brokenUnion);
+  if (start < 0) {
+    return line
+      .replace(/^(export type \S+ =) (.*\|.*)$/, brokenUnion)
+      .replace(/^(export const .* =) (?=\w+;$)/, "$1\n  ");
+  }
   const open = line[start] as string;
   const end = open === '"' ? -1 : closingOf(line, start);
   if (end < 0) return line.replace(/^(export const [^=]*) = (?=")/, "$1 =\n  ");

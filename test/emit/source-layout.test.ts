@@ -49,6 +49,13 @@ describe("a long line is broken", () => {
       `export const ${LONG} =\n  ${text};`,
     );
   });
+
+  test("after the = of a name", () => {
+    const name = `${LONG}${LONG}Policies`;
+    expect(withinColumns(`export const accessPolicies: typeof ${name} = ${name};`)).toBe(
+      `export const accessPolicies: typeof ${name} =\n  ${name};`,
+    );
+  });
 });
 
 test("a comment of one line gets a line for each sentence", () => {
@@ -69,7 +76,7 @@ test.each([
 });
 
 describe("what is committed", () => {
-  const files = globSync("{examples,test}/**/gen/**/*_{access,client,server}.ts", {
+  const files = globSync("{examples,services,src,test}/**/gen/**/*_{access,client,server}.ts", {
     cwd: ROOT,
     exclude: (path) => path.includes("node_modules"),
   });

@@ -40,4 +40,5 @@ export const IAMAuthorizationServicePolicies: AccessPolicies<
 });
 
 /** The access policies of svc/iam/v1/administration.proto. */
-export const accessPolicies: typeof IAMAuthorizationServicePolicies = IAMAuthorizationServicePolicies;
+export const accessPolicies: typeof IAMAuthorizationServicePolicies =
+  IAMAuthorizationServicePolicies;
