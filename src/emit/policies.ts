@@ -1,10 +1,11 @@
 import type { Api, ProtobufService, Rpc } from "../api/api.ts";
-import type { AccessPolicy } from "../api/format/access-policy.ts";
 import {
+  type AccessPolicy,
+  POLICIES_SCHEMA,
   POLICY_FORMAT_VERSION,
   type PoliciesDocument,
   type PolicyDocument,
-} from "../api/format/policy-document.ts";
+} from "../api/format.ts";
 import { type Audit, bindingsOf, eachRpc, resolvePolicy } from "../api/resolved-policy.ts";
 import { formatResource } from "../api/resource.ts";
 import { compareText } from "../diagnostics/diagnostic.ts";
@@ -33,7 +34,7 @@ function policiesFile(api: Api): OutputFile {
   rpcs.sort((left, right) => compareText(left.fullName, right.fullName));
   const policies = Object.fromEntries(rpcs.map((rpc) => [rpc.fullName, policyDocument(rpc)]));
   const document: PoliciesDocument = {
-    $schema: "urn:svc-access:schema:policies:1",
+    $schema: POLICIES_SCHEMA,
     formatVersion: POLICY_FORMAT_VERSION,
     policies,
   };

@@ -3,9 +3,10 @@ import {
   type PathEntry,
   ROUTE_KEY_PREFIX,
   ROUTE_SCHEMA_VERSION,
+  ROUTES_SCHEMA,
   type RouteDocument,
   type RouteEntry,
-} from "../api/format/route-document.ts";
+} from "../api/format.ts";
 import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
 import { policyDocument } from "./policies.ts";
@@ -29,7 +30,7 @@ export function routeDocument(deployed: DeployedService): RouteDocument {
     return { key: `${deployed.name}/${rpc.fullName}`, entry: routeEntry(rpc, deployed.name) };
   });
   return {
-    $schema: "urn:svc-access:schema:routes:1",
+    $schema: ROUTES_SCHEMA,
     schemaVersion: ROUTE_SCHEMA_VERSION,
     service: deployed.name,
     keyPrefix: ROUTE_KEY_PREFIX,

@@ -7,9 +7,9 @@ export type {
   AccessPolicy,
   AccessResource,
   AccessResourcePart,
-} from "../api/format/access-policy.ts";
-export type { HttpRouteDeclaration } from "../api/format/generated-code.ts";
-export type { RouteDocument } from "../api/format/route-document.ts";
+  HttpRouteDeclaration,
+  RouteDocument,
+} from "../api/format.ts";
 export { DatabaseError, type DatabaseErrorCode } from "../database/database-error.ts";
 export type { ServerDatabase } from "../database/service/server-database.ts";
 export type { AuditEvent } from "./audit/event/audit-event.ts";

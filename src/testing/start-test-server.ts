@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RouteDocument } from "../api/format/route-document.ts";
+import type { RouteDocument } from "../api/format.ts";
 import type { AuthorizationEngine } from "../authz/engine/engine.ts";
 import type { ServiceBinding } from "../runtime/binding/service-binding.ts";
 import type { ServiceConfig } from "../runtime/configuration/service-config.ts";

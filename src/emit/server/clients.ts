@@ -1,5 +1,5 @@
 import type { ProtobufService, Rpc } from "../../api/api.ts";
-import type { HttpRouteDeclaration } from "../../api/format/generated-code.ts";
+import type { HttpRouteDeclaration } from "../../api/format.ts";
 import { bindingsOf } from "../../api/resolved-policy.ts";
 import type { OutputFile } from "../output-file.ts";
 import { servicesByFile } from "../policies.ts";

@@ -9,7 +9,7 @@ import type { ProtobufService, Rpc, StreamKind } from "../../api/api.ts";
 import type { FileOutline } from "../../api/descriptors/file-outline.ts";
 import type { MessageIndex } from "../../api/descriptors/message-index.ts";
 import { readServiceComments } from "../../api/descriptors/source-info.ts";
-import { BINDING_FORMAT_VERSION } from "../../api/format/generated-code.ts";
+import { BINDING_FORMAT_VERSION } from "../../api/format.ts";
 import { version } from "../../common/version.ts";
 import { EmitError, type EmitInput, type EmitResult } from "../output-file.ts";
 import { accessModule, accessNames, type ServiceAccessNames, servicesByFile } from "../policies.ts";

@@ -1,4 +1,4 @@
-import type { AccessPolicy } from "../../api/format/access-policy.ts";
+import type { AccessPolicy } from "../../api/format.ts";
 import type { Model } from "../../model/index.ts";
 import { type BoundMethod, streamsRequest } from "../binding/bound-method.ts";
 import { type ResourceId, resourceId } from "../resource/resource-id.ts";

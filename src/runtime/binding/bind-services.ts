@@ -1,7 +1,6 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import type { AccessPolicy } from "../../api/format/access-policy.ts";
-import { BINDING_FORMAT_VERSION } from "../../api/format/generated-code.ts";
+import { type AccessPolicy, BINDING_FORMAT_VERSION } from "../../api/format.ts";
 import type { AnyHandler, BoundMethod } from "./bound-method.ts";
 import type { HttpRoute, ServiceBinding } from "./service-binding.ts";
 

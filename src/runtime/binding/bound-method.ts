@@ -1,5 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { AccessPolicy } from "../../api/format/access-policy.ts";
+import type { AccessPolicy } from "../../api/format.ts";
 import type { HttpRoute } from "./service-binding.ts";
 
 /** A handler of any kind; `kind` of the method says which. */

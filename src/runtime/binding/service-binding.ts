@@ -1,9 +1,9 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { AccessPolicies } from "../../api/format/access-policy.ts";
 import type {
+  AccessPolicies,
   BINDING_FORMAT_VERSION,
   HttpRouteDeclaration,
-} from "../../api/format/generated-code.ts";
+} from "../../api/format.ts";
 import { formatSegment, parsePathTemplate } from "../../api/path-template.ts";
 
 /**

@@ -7,7 +7,7 @@ export {
   ROUTE_SCHEMA_VERSION,
   type RouteDocument,
   type RouteEntry,
-} from "../../api/format/route-document.ts";
+} from "../../api/format.ts";
 export type { EtcdConnection } from "./etcd-client.ts";
 export {
   parseRouteDocument,

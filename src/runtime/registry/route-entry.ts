@@ -1,10 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
-import {
-  ROUTE_SCHEMA_VERSION,
-  type RouteDocument,
-  type RouteEntry,
-} from "../../api/format/route-document.ts";
+import { ROUTE_SCHEMA_VERSION, type RouteDocument, type RouteEntry } from "../../api/format.ts";
 import { RISK_LEVELS } from "../../api/policy.ts";
 import { MAX_ORIGIN, ORIGIN } from "../../common/origin.ts";
 import { StartUpError } from "../error/start-up-error.ts";

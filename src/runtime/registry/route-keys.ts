@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { ROUTE_KEY_PREFIX } from "../../api/format/route-document.ts";
+import { ROUTE_KEY_PREFIX } from "../../api/format.ts";
 
 /** The parts of a key of the registry. */
 export interface RouteKey {

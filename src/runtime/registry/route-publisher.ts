@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Etcd3 } from "etcd3";
-import type { RouteDocument } from "../../api/format/route-document.ts";
+import type { RouteDocument } from "../../api/format.ts";
 import type { Logger } from "../../common/logger.ts";
 import type { EtcdConfig, ServiceConfig } from "../configuration/service-config.ts";
 import { NO_EVENTS, type RuntimeEvents } from "../events/runtime-events.ts";

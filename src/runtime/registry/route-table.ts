@@ -1,4 +1,4 @@
-import type { RouteEntry } from "../../api/format/route-document.ts";
+import type { RouteEntry } from "../../api/format.ts";
 
 /** A route and the instances that publish it so. While a service is rolled out, an RPC may have several. */
 export interface RegisteredRoute {

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import type { AccessResourcePart } from "../../api/format/access-policy.ts";
+import type { AccessResourcePart } from "../../api/format.ts";
 import { segmentIndex, segmentReader } from "../../api/name-pattern.ts";
 import { ServiceError } from "../error/service-error.ts";
 

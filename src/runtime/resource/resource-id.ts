@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import type { AccessResource, AccessResourcePart } from "../../api/format/access-policy.ts";
+import type { AccessResource, AccessResourcePart } from "../../api/format.ts";
 import { OBJECT_IDS } from "../../model/object-id.ts";
 import type { Principal } from "../call/call-context.ts";
 import { ServiceError } from "../error/service-error.ts";

@@ -1,5 +1,4 @@
-import type { AccessPolicy } from "../../api/format/access-policy.ts";
-import type { RouteDocument } from "../../api/format/route-document.ts";
+import type { AccessPolicy, RouteDocument } from "../../api/format.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { DeclaredPath, RawHandler, RawRequest } from "../http/raw/raw-handler.ts";

@@ -1,4 +1,4 @@
-import type { RouteDocument } from "../../api/format/route-document.ts";
+import type { RouteDocument } from "../../api/format.ts";
 import { partsOf } from "../../database/service/server-database.ts";
 import { auditProblems } from "../audit/open-audit.ts";
 import { checkAuthnConfig } from "../authn/check-authn-config.ts";

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import type { RouteDocument } from "../../api/format/route-document.ts";
+import type { RouteDocument } from "../../api/format.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import { within } from "../../common/within.ts";
 import type { AuditLog } from "../audit/log/audit-log.ts";

@@ -1,4 +1,4 @@
-import type { RouteDocument } from "../../api/format/route-document.ts";
+import type { RouteDocument } from "../../api/format.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { ServerDatabase } from "../../database/service/server-database.ts";
 import type { Authenticator } from "../authn/identity/authenticator.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { AccessPolicy } from "../../../src/api/format/access-policy.ts";
+import type { AccessPolicy } from "../../../src/api/format.ts";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
 import type { AuditLog } from "../../../src/runtime/audit/log/audit-log.ts";
 import { auditProblems } from "../../../src/runtime/audit/open-audit.ts";

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, test } from "vitest";
-import type { AccessPolicy, AccessResourcePart } from "../../../src/api/format/access-policy.ts";
+import type { AccessPolicy, AccessResourcePart } from "../../../src/api/format.ts";
 import { AuthzError, type AuthzErrorCode } from "../../../src/authz/engine/authz-error.ts";
 import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
 import type { CallOptions } from "../../../src/authz/engine/requests.ts";

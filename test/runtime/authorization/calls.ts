@@ -1,5 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { AccessPolicy } from "../../../src/api/format/access-policy.ts";
+import type { AccessPolicy } from "../../../src/api/format.ts";
 import type { BoundMethod, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call, CredentialKind } from "../../../src/runtime/call/call.ts";
 import type { Principal } from "../../../src/runtime/call/call-context.ts";

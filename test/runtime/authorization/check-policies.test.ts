@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AccessPolicy, AccessResource } from "../../../src/api/format/access-policy.ts";
+import type { AccessPolicy, AccessResource } from "../../../src/api/format.ts";
 import { parseModel } from "../../../src/model/index.ts";
 import { checkPolicies } from "../../../src/runtime/authorization/authorization-plan.ts";
 import { methodOf } from "./calls.ts";

@@ -2,7 +2,7 @@
 import { create, createRegistry, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { AccessResource, AccessResourcePart } from "../../../src/api/format/access-policy.ts";
+import type { AccessResource, AccessResourcePart } from "../../../src/api/format.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { compileRequest } from "../../../src/runtime/http/transcoding/request-decoder.ts";
 import { requestField } from "../../../src/runtime/resource/request-field.ts";

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { AccessPolicy } from "../../../src/api/format/access-policy.ts";
+import type { AccessPolicy } from "../../../src/api/format.ts";
 import { formatSegment, parsePathTemplate } from "../../../src/api/path-template.ts";
 import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { HttpRoute } from "../../../src/runtime/binding/service-binding.ts";

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { AccessResourcePart } from "../../../src/api/format/access-policy.ts";
+import type { AccessResourcePart } from "../../../src/api/format.ts";
 import type { CheckRequest } from "../../../src/authz/engine/requests.ts";
 import { createAuthorization } from "../../../src/runtime/authorization/authorization-stage.ts";
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";

@@ -1,6 +1,6 @@
 /// <reference types="node" preserve="true" />
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AccessPolicy } from "../../../api/format/access-policy.ts";
+import type { AccessPolicy } from "../../../api/format.ts";
 import type { CallContext } from "../../call/call-context.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
 

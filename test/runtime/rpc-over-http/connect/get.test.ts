@@ -7,7 +7,7 @@ import {
   file_google_protobuf_any,
 } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AccessPolicy } from "../../../../src/api/format/access-policy.ts";
+import type { AccessPolicy } from "../../../../src/api/format.ts";
 import type { BoundMethod } from "../../../../src/runtime/binding/bound-method.ts";
 import { messageRegistry } from "../../../../src/runtime/json/json-text.ts";
 import { mayGet } from "../../../../src/runtime/rpc-over-http/web-protocols.ts";
