@@ -10,6 +10,7 @@ import { type AuthenticatorDependencies, createAuthenticators } from "./create-a
 import { IdentityHeaderNames, identityHeaderStage } from "./gateway/check-identity-headers.ts";
 import { CrossSiteGuard } from "./gateway/cross-site.ts";
 import type { Authenticator, Identity } from "./identity/authenticator.ts";
+import { createMissingCallerLog } from "./log-missing-caller.ts";
 
 /** The stages of the chain that identify the caller and the client. */
 export interface IdentificationStages {
@@ -43,6 +44,7 @@ export function identificationStages(
       isRequired: enabled && mode !== "disabled",
       crossSite: new CrossSiteGuard(config.server.http?.cors.allowed_origins ?? []),
       events,
+      logMissing: createMissingCallerLog(config, dependencies),
     }),
   };
 }
@@ -55,6 +57,8 @@ export interface AuthenticationOptions {
   readonly isRequired: boolean;
   readonly crossSite: CrossSiteGuard;
   readonly events: RuntimeEvents;
+  /** Called before a call is refused because it has no caller. */
+  readonly logMissing: (call: Call) => void;
 }
 
 /**
@@ -86,7 +90,9 @@ function authenticationStage(options: AuthenticationOptions): Stage {
       }
       if (found !== undefined) return accept(options, call, authenticator, found);
     }
-    if (needsPrincipal(options, call)) throw missingPrincipal();
+    if (!needsPrincipal(options, call)) return;
+    options.logMissing(call);
+    throw missingPrincipal();
   }
 
   return (call) => askFrom(call, 0);

@@ -4,7 +4,7 @@ import { GatewayHeadersAuthenticator } from "../../../src/runtime/authn/gateway/
 import type { Authenticator } from "../../../src/runtime/authn/identity/authenticator.ts";
 import type { RevocableToken } from "../../../src/runtime/authn/jwt/revocation-list.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { callOf, INTERNAL_TOKEN, type SentHeaders, STRANGER } from "./calls.ts";
+import { callOf, INTERNAL_TOKEN, recordLog, type SentHeaders, STRANGER } from "./calls.ts";
 import { JwtWorld } from "./jwt/jwt-world.ts";
 import { stagesOf } from "./stages.ts";
 
@@ -46,6 +46,39 @@ describe("gateway_trusted [AUTHN-1]", () => {
     expect(await stages.outcome({ headers: [...headers, ...ALICE] })).toBe("passed");
   });
 });
+
+test.each<[Record<string, unknown>, string]>([
+  [
+    { mode: "gateway_trusted" },
+    "identity headers of trusted peers (security.authn.mode gateway_trusted); the Authorization header is ignored; the peer is not trusted",
+  ],
+  [
+    { mode: "idp_jwt", oidc: { issuer: "https://id.example.com", audience: ["client"] } },
+    "a JWT in Authorization (security.authn.mode idp_jwt)",
+  ],
+  [
+    { enabled: false, internal_call },
+    "an internal token in X-Svc-Internal-Token (security.authn.mode disabled); the Authorization header is ignored",
+  ],
+])(
+  "%j: the debug log has what is read and what is ignored, the response does not",
+  async (authn, why) => {
+    const lines: string[] = [];
+    const logger = {
+      ...recordLog().logger,
+      debug: (_: object, line: string) => void lines.push(line),
+    };
+    const stages = stagesOf(authn, {}, { logger });
+    // Without a token to check in the mode that reads them.
+    const sent = authn["oidc"] !== undefined ? "Basic x" : "Bearer secret";
+    const headers: SentHeaders = [...ALICE, ["authorization", sent]];
+    const call = { headers, peer: STRANGER, exposure: "INTERNAL" } as const;
+    expect(await stages.outcome(call)).toBe(MISSING);
+    expect(lines).toEqual([`no caller: the service authenticates by ${why}`]);
+    await stages.outcome({ ...call, exposure: "PUBLIC" });
+    expect(lines).toHaveLength(1);
+  },
+);
 
 describe("every mode that authenticates", () => {
   const oidc = { issuer: "https://id.example.com", audience: ["client"] };
