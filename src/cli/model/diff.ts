@@ -6,6 +6,7 @@ import { relationshipsFlag } from "./files.ts";
 interface DiffFlags {
   readonly relationships?: string;
   readonly format: string;
+  readonly failOn: "blocked" | "widens";
 }
 
 /** `svc-access model diff OLD NEW`. */
@@ -22,17 +23,23 @@ export function diffCommand(): Command {
         .choices(["text", "json"])
         .default("text"),
     )
+    .addOption(
+      new Option("--fail-on <finding>", "what the exit code 1 reports")
+        .choices(["blocked", "widens"])
+        .default("blocked"),
+    )
     .addHelpText(
       "after",
       `
 Examples:
   svc-access model diff old.zed new.zed
   svc-access model diff old.zed new.zed --relationships relationships.txt
+  svc-access model diff main.zed model.zed --fail-on widens    in CI, for a review of wider access
 
 A change widens or narrows if it certainly does so for the same relationships.
 Exit codes: 0 nothing blocks the change, 1 a stored relationship blocks it (without
 --relationships: one may block it, as a relation or a subject of one was removed), 2 usage or
-unreadable input.`,
+unreadable input. With --fail-on widens: 1 only if a change widens access, or may widen it.`,
     )
     .action(diff);
 }
@@ -60,5 +67,6 @@ async function diff(oldPath: string, newPath: string, flags: DiffFlags): Promise
   process.stdout.write(formatDiff(report, flags.format, { colors: showsColors(process.stdout) }));
   const blocked =
     blockers === undefined ? changes.some(({ mayBlock }) => mayBlock) : blockers.length > 0;
-  process.exitCode = blocked ? 1 : 0;
+  const widened = changes.some(({ effect }) => effect === "widens" || effect === "unclear");
+  process.exitCode = (flags.failOn === "widens" ? widened : blocked) ? 1 : 0;
 }

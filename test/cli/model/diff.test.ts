@@ -41,6 +41,21 @@ test("without relationships, a removed subject may block", () => {
   });
 });
 
+test("--fail-on widens fails only for a change that widens access, or may", () => {
+  write("both.zed", DOCUMENTS.replace("edit = owner", "edit = viewer"));
+  for (const [name, status] of [
+    ["old.zed", 0],
+    ["fewer.zed", 0],
+    ["wider.zed", 1],
+    ["both.zed", 1],
+  ] as const) {
+    const found = run("diff", "old.zed", name, "--fail-on", "widens");
+    expect({ name, status: found.status }).toEqual({ name, status });
+  }
+  expect(run("diff", "old.zed", "both.zed").stdout).toContain("may widen and narrow");
+  expect(run("diff", "old.zed", "old.zed", "--fail-on", "narrows").status).toBe(2);
+});
+
 test("with relationships, those that block are named", () => {
   write("stored.txt", "// all\ndoc:a#viewer@user:ann\n  doc:a#viewer@user:*\n");
   const { status, stdout } = run("diff", "old.zed", "fewer.zed", "--relationships", "stored.txt");
