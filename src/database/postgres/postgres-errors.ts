@@ -30,7 +30,7 @@ export function explainPostgres(
       return refused(`${name} does not exist: create the database`);
     case "42501":
       return refused(
-        `${name} does not let user ${address.user} do that (${oneLine(message)}): ${grantOf(error as PostgresProblem, address)}`,
+        `user ${address.user} lacks a privilege in ${name} (${oneLine(message)}): ${grantOf(error as PostgresProblem, address)}`,
       );
     case "25006":
       return unavailable(readOnlyReason(name));

@@ -52,7 +52,7 @@ export async function assertRights(
     return `grant ${missing.join(", ")} on ${of} to ${quote(first.user)};`;
   });
   throw new MissingRightsError(
-    `${name} does not let user ${first.user} use its tables: let their owner run`,
+    `user ${first.user} lacks privileges on the tables of ${name}: let their owner run`,
     grants,
   );
 }

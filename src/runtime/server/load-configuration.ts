@@ -1,9 +1,12 @@
+import { statSync } from "node:fs";
 import { checkAuthnConfig } from "../authn/check-authn-config.ts";
+import type { ServiceConfigProblem } from "../configuration/configuration-error.ts";
 import {
   type LoadedServiceConfig,
   type LoadServiceConfigOptions,
   loadServiceConfig as load,
 } from "../configuration/load-service-config.ts";
+import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { ConfigurationSections, SectionValues } from "../configuration/standard-schema.ts";
 
 /**
@@ -35,5 +38,25 @@ export function loadServiceConfig<Sections extends ConfigurationSections = Recor
   file: string,
   options: LoadServiceConfigOptions<Sections> = {},
 ): LoadedServiceConfig<SectionValues<Sections>> {
-  return load(file, { ...options, checks: [checkAuthnConfig, ...(options.checks ?? [])] });
+  const checks = [checkAuthnConfig, checkModelFile, ...(options.checks ?? [])];
+  return load(file, { ...options, checks });
+}
+
+/** A model that does not exist, at the key that names it; commands that need no model do not check it. */
+function* checkModelFile({ security: { authz } }: ServiceConfig): Iterable<ServiceConfigProblem> {
+  const { enabled, dev_allow_all, model } = authz;
+  if (model === undefined || !enabled || dev_allow_all || !isMissing(model)) return;
+  yield {
+    path: ["security", "authz", "model"],
+    message: `security.authz.model: the model ${model} does not exist; create it, or name another file`,
+  };
+}
+
+/** A file that exists and cannot be read is reported when the model is read. */
+function isMissing(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
