@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import type { Json } from "./support/caller.ts";
-import { ServiceProcess, TOKENS } from "./support/hub-process.ts";
+import { HUB, ServiceProcess, TOKENS } from "./support/hub-process.ts";
 import { slowRequest } from "./support/slow-request.ts";
 
 const data = mkdtempSync(join(tmpdir(), "svc-access-start-"));
@@ -42,6 +42,15 @@ test("the hub completes running calls, even if the Git service has ended before"
   slow.finish();
   expect(await slow.response).toMatch(/^HTTP\/1\.1 200 /);
   expect(await exited).toBe(0);
+});
+
+test("without generated code the command that makes it is named", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-start-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(join(HUB, "src"), join(folder, "src"), { recursive: true });
+  const both = new ServiceProcess("start", { environment, folder });
+  expect(await both.exited).toBe(2);
+  expect(both.errors).toBe("gen is missing: run npm run generate\n");
 });
 
 test("if one does not start, the other one ends, too", async () => {

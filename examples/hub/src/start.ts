@@ -1,6 +1,13 @@
 /** Starts the hub and the Git service that it calls, with tokens made for this run. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+
+const lacking = whatIsMissing();
+if (lacking !== undefined) {
+  process.stderr.write(`${lacking}\n`);
+  process.exit(2);
+}
 
 const secret = (name: string) => process.env[name] ?? randomBytes(24).toString("base64url");
 const env = {
@@ -33,4 +40,15 @@ for (const service of services) {
     // One without the other is of no use.
     stop();
   });
+}
+
+/** What the services import and is not there: Node.js would name a file, and not the command that makes it. */
+function whatIsMissing(): string | undefined {
+  if (!existsSync(new URL("../gen/policies.json", import.meta.url))) {
+    return "gen is missing: run npm run generate";
+  }
+  if (!existsSync(new URL(import.meta.resolve("svc-access/runtime")))) {
+    return "the build of svc-access is missing: run npm run prepare in its folder";
+  }
+  return undefined;
 }
