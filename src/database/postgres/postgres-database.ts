@@ -8,8 +8,11 @@ import { explainPostgres, isOfProgram, readOnlyReason } from "./postgres-errors.
 import { kyselyOverPool, openPool } from "./postgres-pool.ts";
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000;
-/** The time limit of a readiness check, in milliseconds. */
-const READY_TIMEOUT = 2000;
+/**
+ * The time limit of `ready`, in milliseconds: within the one second of a readiness check
+ * (`src/runtime/server/readiness.ts`), which otherwise could not say why.
+ */
+export const READY_TIMEOUT = 800;
 
 /**
  * Makes acknowledged commits durable, regardless of the server's default. Statements written as text

@@ -29,7 +29,8 @@ export interface ReadinessOptions {
   readonly logger?: Logger;
 }
 
-const TIMEOUT_MS = 1000;
+/** The time limit of a check; the limits of what the checks ask are shorter. */
+export const TIMEOUT_MS = 1000;
 const CACHE_MS = 1000;
 
 /**

@@ -113,8 +113,8 @@ if (server === undefined) {
 
     test("a locked statement is not taken for a server that cannot be reached", async () => {
       const database = await open("public", { max_open_conns: 1 });
-      const hold = sql`select pg_sleep(2.5)`.execute(database.kysely);
-      expect((await database.ready()).reason).toMatch(/ gave no answer in 2000 ms: check/);
+      const hold = sql`select pg_sleep(1.5)`.execute(database.kysely);
+      expect((await database.ready()).reason).toMatch(/ gave no answer in 800 ms: check/);
       await hold;
       await database.close();
     });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { READY_TIMEOUT } from "../../../src/database/postgres/postgres-database.ts";
 import { createLogger } from "../../../src/runtime/logging/create-logger.ts";
-import { Readiness } from "../../../src/runtime/server/readiness.ts";
+import { Readiness, TIMEOUT_MS } from "../../../src/runtime/server/readiness.ts";
 import { linesOf } from "../support/sample-call.ts";
 
 const ask = (readiness: Readiness, path: string) =>
@@ -102,6 +103,10 @@ test("all missing parts are named, without details of the failure [OBS-1]", asyn
     },
   });
   expect(signal?.aborted).toBe(true);
+});
+
+test("PostgreSQL has less time than a check, so that its reason is reported", () => {
+  expect(READY_TIMEOUT).toBeLessThan(TIMEOUT_MS);
 });
 
 test("many probes share one run of the checks, which run again after a while", async () => {
