@@ -8,10 +8,15 @@ const TYPESCRIPT_NEEDS = [5, 8] as const;
 /** The next steps of the user. */
 export function nextSteps(folder: string, root: string, service: string | undefined): string {
   const steps = ["npx buf lint", "npx buf generate", "npx tsc"];
-  steps.unshift(...installSteps(folder, service !== undefined));
+  const installs = installSteps(folder, service !== undefined);
+  const above = sharedPackage(folder, installs.length > 0, service !== undefined);
+  // npm would find it by itself, and change it unnoticed.
+  const prefix = above === "" ? "" : ` --prefix ${quoted(above)}`;
+  steps.unshift(...installs.map((step) => step.replace("npm install", `npm install${prefix}`)));
+  const isNew = above === "" && !existsSync(join(folder, "package.json"));
   // Node.js treats generated code as modules only with this type.
-  if (!isModule(folder)) steps.unshift("npm pkg set type=module");
-  if (nearestManifest(folder) === undefined) steps.unshift("npm init -y");
+  if (isNew || !isModule(folder)) steps.unshift(`npm pkg set${prefix} type=module`);
+  if (isNew) steps.unshift("npm init -y");
   const below = relative(process.cwd(), resolve(folder)).split(sep).join("/");
   if (below !== "") steps.unshift(`cd ${quoted(below)}`);
   if (service !== undefined) steps.push("node --test", "node src/main.ts");
@@ -19,6 +24,21 @@ export function nextSteps(folder: string, root: string, service: string | undefi
   const where = root === "." ? "" : ` below ${root}/`;
   const first = service === undefined ? ` write protos${where}, then` : "";
   return `\nNext:${first}\n${lines}${olderNode()}`;
+}
+
+/**
+ * The folder of the package above that a folder without a `package.json` belongs to, relative to it; empty
+ * if it is, or becomes, a package of its own. A service does not become part of an unrelated package, or of
+ * the root of npm workspaces.
+ */
+function sharedPackage(folder: string, installs: boolean, isService: boolean): string {
+  const path = nearestManifest(folder);
+  const above = path === undefined ? "" : relative(resolve(folder), dirname(path));
+  if (path === undefined || above === "" || !isService) return above.split(sep).join("/");
+  const { workspaces, dependencies, devDependencies } = manifest(path);
+  const isUser = [dependencies, devDependencies].some((names) => hasName(names, "svc-access"));
+  const isShared = workspaces === undefined && (isUser || !installs);
+  return isShared ? above.split(sep).join("/") : "";
 }
 
 /**
@@ -54,14 +74,16 @@ function hasTypeScript(folder: string): boolean {
   const places = foldersUp(folder);
   const isAsked = places.some((place) => {
     const { dependencies, devDependencies } = manifest(join(place, "package.json"));
-    return [dependencies, devDependencies].some(
-      (names) => typeof names === "object" && names !== null && "typescript" in names,
-    );
+    return [dependencies, devDependencies].some((names) => hasName(names, "typescript"));
   });
   const installed = places
     .map((place) => join(place, "node_modules/typescript/package.json"))
     .find((path) => existsSync(path));
   return isAsked && installed !== undefined && isRecent(manifest(installed)["version"]);
+}
+
+function hasName(dependencies: unknown, name: string): boolean {
+  return typeof dependencies === "object" && dependencies !== null && name in dependencies;
 }
 
 function isRecent(version: unknown): boolean {

@@ -132,6 +132,34 @@ test("a second service has its own folder, where the next steps run, as a module
   expect(run("the other's one")).toContain("\n  cd 'the other'\\''s one'\n  npx buf lint\n");
 });
 
+test.each([
+  {
+    name: "an unrelated package",
+    manifest: { type: "module", dependencies: { react: "^19" } },
+    steps:
+      "  cd bills\n  npm init -y\n  npm pkg set type=module\n  npm install svc-access @bufbuild/protobuf\n",
+  },
+  {
+    name: "the root of npm workspaces",
+    manifest: { workspaces: ["*"], dependencies: { "svc-access": "*" } },
+    steps:
+      "  cd bills\n  npm init -y\n  npm pkg set type=module\n  npm install svc-access @bufbuild/protobuf\n",
+  },
+  {
+    name: "a package that uses svc-access",
+    manifest: { devDependencies: { "svc-access": "*" } },
+    steps:
+      "  cd bills\n  npm pkg set --prefix .. type=module\n  npm install --prefix .. svc-access @bufbuild/protobuf\n",
+  },
+])(
+  "a service below $name: the next steps change the package that is meant",
+  ({ manifest, steps }) => {
+    writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+    const { stdout } = runSvcAccess(["init", "--service", "bills", "bills"], { cwd: folder });
+    expect(stdout).toContain(steps);
+  },
+);
+
 const templateOf = (out: string, own = out) =>
   `version: v2\nplugins:\n  - local: protoc-gen-es\n    out: ${out}\n  - local: protoc-gen-svc-access\n    out: ${own}\n`;
 
