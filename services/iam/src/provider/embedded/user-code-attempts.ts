@@ -1,6 +1,6 @@
-import type { Kysely } from "kysely";
 import { LoginThrottle } from "../../accounts/throttle/login-throttle.ts";
-import type { UserTables } from "../../store/user-tables.ts";
+
+type ThrottleDatabase = ConstructorParameters<typeof LoginThrottle>[0];
 
 /** Attempts at user codes are counted as if they were an account, by address. */
 const ACCOUNT = "user codes of devices";
@@ -11,7 +11,7 @@ export class UserCodeAttempts {
 
   /** @param database with the tables of the users */
   constructor(database: { readonly kysely: unknown }, now?: () => number) {
-    this.#throttle = new LoginThrottle(database.kysely as Kysely<UserTables>, now);
+    this.#throttle = new LoginThrottle(database.kysely as ThrottleDatabase, now);
   }
 
   /**
