@@ -1,214 +1,25 @@
-import type { Interaction, InteractionResults } from "oidc-provider";
-import {
-  type CallContext,
-  type RawHandler,
-  type RawRequest,
-  type RawResponse,
-  ServiceError,
-} from "svc-access/runtime";
-import { type Page, pageHeaders, pageText } from "../pages/page.ts";
+import type { CallContext, RawHandler, RawRequest, RawResponse } from "svc-access/runtime";
 import { INTERACTION_PATH, PROVIDER_PATH } from "../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
-import { recordEvent } from "../provider/embedded/request/record-event.ts";
-import { grantable, grantScopes } from "../provider/embedded/tokens/load-grant.ts";
-import { consentPage, expiredPage, loginPage, unimplementedPage } from "./interaction-pages.ts";
-
-const WRONG = "The user name or the password is wrong.";
-const BUSY = "Too many people log in at the moment. Try again in a few seconds.";
+import { requestError } from "../provider/embedded/request/unavailable.ts";
+import { InteractionRequest } from "./interaction-request.ts";
 
 /** The handler of all paths of the embedded provider, and of its login and consent pages. */
 export function providerHandler(provider: EmbeddedProvider): RawHandler {
   return {
     path: PROVIDER_PATH,
-    handle(request, call) {
-      if (!request.path.startsWith(`${INTERACTION_PATH}/`)) return provider.handle(request, call);
-      const work = () => new InteractionRequest(provider, request, call).respond();
-      return provider.within({ call }, work);
-    },
+    handle: (request, call) =>
+      respond(provider, request, call).catch((error: unknown) => {
+        throw requestError(error);
+      }),
   };
 }
 
-/** A request of a login or consent page. */
-class InteractionRequest {
-  readonly #embedded: EmbeddedProvider;
-  readonly #request: RawRequest;
-  readonly #call: CallContext;
-
-  constructor(embedded: EmbeddedProvider, request: RawRequest, call: CallContext) {
-    this.#embedded = embedded;
-    this.#request = request;
-    this.#call = call;
-  }
-
-  async respond(): Promise<RawResponse> {
-    const { method } = this.#request;
-    const interaction = await this.#interaction();
-    // The cookie, which other sites cannot send with a POST, names the interaction too.
-    if (interaction === undefined || this.#isCrossSite()) return answer(400, expiredPage());
-    if (method === "GET" || method === "HEAD") return this.#page(interaction, 200);
-    if (method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", "use GET or POST");
-    const form = await this.#form();
-    if (form.get("action") === "cancel") {
-      return this.#finish({ error: "access_denied", error_description: "the login was cancelled" });
-    }
-    switch (interaction.prompt.name) {
-      case "login":
-        return this.#login(interaction, form);
-      case "consent":
-        return this.#consent(interaction, form);
-      default:
-        return this.#page(interaction, 501);
-    }
-  }
-
-  async #interaction(): Promise<Interaction | undefined> {
-    const { provider } = await this.#embedded.current();
-    const { incoming, response, path } = this.#request;
-    try {
-      const found = await provider.interactionDetails(incoming, response);
-      return path === `${INTERACTION_PATH}/${found.uid}` ? found : undefined;
-    } catch (error) {
-      if ((error as Error).name === "SessionNotFound") return undefined;
-      throw error;
-    }
-  }
-
-  #isCrossSite(): boolean {
-    const { headers, method } = this.#request;
-    if (method === "GET" || method === "HEAD") return false;
-    const own = new URL(this.#embedded.issuer).origin;
-    return (
-      headers.all("sec-fetch-site").some((site) => site !== "same-origin") ||
-      headers.all("origin").some((origin) => origin !== own)
-    );
-  }
-
-  async #form(): Promise<URLSearchParams> {
-    const type = this.#request.headers.all("content-type").join();
-    if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(type)) {
-      throw new ServiceError(
-        "UNSUPPORTED_MEDIA_TYPE",
-        "send the form as application/x-www-form-urlencoded",
-      );
-    }
-    return new URLSearchParams(Buffer.from(await this.#request.body()).toString("utf8"));
-  }
-
-  async #page(interaction: Interaction, status: number, problem?: string): Promise<RawResponse> {
-    const leadsTo = redirectUriOf(interaction);
-    const client = await this.#clientName(interaction);
-    switch (interaction.prompt.name) {
-      case "login": {
-        const username = String(interaction.params["login_hint"] ?? "").slice(0, 256);
-        return answer(status, loginPage({ client, username, problem, leadsTo }));
-      }
-      case "consent": {
-        const account = await this.#embedded.options.accounts.find(
-          interaction.session?.accountId ?? "",
-        );
-        const username = account?.username ?? "";
-        return answer(
-          status,
-          consentPage({ client, username, scopes: scopesOf(interaction), leadsTo }),
-        );
-      }
-      default:
-        return answer(501, unimplementedPage(`the prompt ${interaction.prompt.name}`));
-    }
-  }
-
-  async #login(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {
-    const { accounts } = this.#embedded.options;
-    const { clientAddress: address, signal } = this.#call;
-    const username = form.get("username") ?? "";
-    const password = form.get("password") ?? "";
-    const client = String(interaction.params["client_id"]);
-    const result = await accounts.authenticate({ username, password, address, signal });
-    switch (result.outcome) {
-      case "ok": {
-        const { id: accountId } = result.account;
-        recordEvent(this.#embedded.options, {
-          event: "login.succeeded",
-          riskLevel: "LOW",
-          accountId,
-          details: { client },
-        });
-        return this.#finish({ login: { accountId, remember: true, amr: ["pwd"] } });
-      }
-      case "wrong":
-        // What was typed as the user name may be a password.
-        recordEvent(this.#embedded.options, {
-          event: "login.failed",
-          riskLevel: "MEDIUM",
-          details: { client },
-        });
-        return this.#page(interaction, 401, WRONG);
-      case "slowed": {
-        recordEvent(this.#embedded.options, {
-          event: "login.slowed",
-          riskLevel: "MEDIUM",
-          details: { client },
-        });
-        const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
-        const problem = `There were too many failed attempts. Try again in ${seconds} seconds.`;
-        const { headers, ...page } = await this.#page(interaction, 429, problem);
-        return { ...page, headers: { ...headers, "Retry-After": String(seconds) } };
-      }
-      case "busy": {
-        const { headers, ...page } = await this.#page(interaction, 503, BUSY);
-        return { ...page, headers: { ...headers, "Retry-After": "5" } };
-      }
-    }
-  }
-
-  async #consent(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {
-    const accountId = interaction.session?.accountId;
-    const clientId = String(interaction.params["client_id"]);
-    if (form.get("action") !== "consent" || accountId === undefined) {
-      return this.#page(interaction, 400);
-    }
-    const { provider } = await this.#embedded.current();
-    const known =
-      interaction.grantId === undefined
-        ? undefined
-        : await provider.Grant.find(interaction.grantId);
-    const grant = known ?? new provider.Grant({ accountId, clientId });
-    grantScopes(grant, scopesOf(interaction));
-    const grantId = await grant.save();
-    recordEvent(this.#embedded.options, {
-      event: "login.consented",
-      riskLevel: "LOW",
-      accountId,
-      details: { client: clientId },
-    });
-    return this.#finish({ consent: { grantId } }, true);
-  }
-
-  /** Stores the result; the provider takes it when the browser comes back to it. */
-  async #finish(result: InteractionResults, isMerged = false): Promise<RawResponse> {
-    const { provider } = await this.#embedded.current();
-    const { incoming, response } = this.#request;
-    const location = await provider.interactionResult(incoming, response, result, {
-      mergeWithLastSubmission: isMerged,
-    });
-    return { status: 303, headers: { Location: location, "Cache-Control": "no-store" } };
-  }
-
-  async #clientName({ params }: Interaction): Promise<string> {
-    const { clients } = this.#embedded.options;
-    return clients.find(({ id }) => id === params["client_id"])?.name ?? "";
-  }
-}
-
-function scopesOf({ params }: Interaction): string[] {
-  return grantable(String(params["scope"] ?? "").split(" "));
-}
-
-function redirectUriOf({ params }: Interaction): string | undefined {
-  const uri = params["redirect_uri"];
-  return typeof uri === "string" ? uri : undefined;
-}
-
-function answer(status: number, page: Page): RawResponse {
-  return { status, headers: pageHeaders(page), body: pageText(page) };
+function respond(
+  provider: EmbeddedProvider,
+  request: RawRequest,
+  call: CallContext,
+): Promise<RawResponse | undefined> {
+  if (!request.path.startsWith(`${INTERACTION_PATH}/`)) return provider.handle(request, call);
+  return provider.within({ call }, () => new InteractionRequest(provider, request, call).respond());
 }

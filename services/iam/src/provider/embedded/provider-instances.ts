@@ -1,12 +1,12 @@
 import type { Provider } from "oidc-provider";
-import { ServiceError } from "svc-access/runtime";
-import { DatabaseUnavailable, type ProviderDatabase } from "../../store/provider-database.ts";
+import type { ProviderDatabase } from "../../store/provider-database.ts";
 import type { Rotation } from "../../store/provider-keys.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { createInstance } from "./create-instance.ts";
 import type { EmbeddedProviderOptions } from "./embedded-options.ts";
 import { type SigningKey, SigningKeys, versionOf } from "./keys/signing-keys.ts";
 import { recordEvent } from "./request/record-event.ts";
+import { requestError } from "./request/unavailable.ts";
 
 /** A provider with the keys of a moment. */
 export interface Instance {
@@ -43,9 +43,7 @@ export class ProviderInstances {
       return await this.#instance;
     } catch (error) {
       this.#instance = undefined;
-      throw error instanceof DatabaseUnavailable
-        ? new ServiceError("UNAVAILABLE", undefined, { cause: error })
-        : error;
+      throw requestError(error);
     }
   }
 
