@@ -1,6 +1,5 @@
-import { Client } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
-import { openPostgres, type TestPostgres } from "../support/postgres.ts";
+import { openPostgres, query, type TestPostgres } from "../support/postgres.ts";
 
 /** A server and a function to query it. */
 export interface PostgresForTests extends TestPostgres {
@@ -20,16 +19,7 @@ export async function onPostgres(
     else test.skip(`${name}: ${why}`, () => undefined);
     return;
   }
-  const query = async (sql: string) => {
-    const client = new Client({ connectionString: server.url });
-    await client.connect();
-    try {
-      return (await client.query(sql)).rows;
-    } finally {
-      await client.end();
-    }
-  };
   // A hook of the file, since that of a group does not run if all its tests are filtered out.
   afterAll(() => server.remove());
-  describe(name, () => tests({ ...server, query }));
+  describe(name, () => tests({ ...server, query: (sql) => query(server.url, sql) }));
 }

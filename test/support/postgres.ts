@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { Client } from "pg";
 import { freePort } from "./free-port.ts";
 
 /** A PostgreSQL server for tests; a temporary one has `stop` and `start`. */
@@ -31,6 +32,17 @@ export async function openPostgres(
   return programs === undefined
     ? undefined
     : temporaryCluster(programs, options.isDurable === true);
+}
+
+/** Runs a statement on a connection of its own. */
+export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 /** The folder of PostgreSQL's programs; on Debian it is not on PATH. */

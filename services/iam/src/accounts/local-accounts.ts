@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Kysely, Selectable } from "kysely";
+import type { Kysely, Selectable } from "svc-access/database";
 import type { UserTables } from "../store/user-tables.ts";
 import type { Account } from "./account.ts";
 import { usernameKey } from "./username.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Kysely } from "kysely";
+import type { Kysely } from "svc-access/database";
 import type { UserTables } from "../store/user-tables.ts";
 
 /** The preferences of a caller as they are stored. */

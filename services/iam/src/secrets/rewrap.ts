@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, sql } from "svc-access/database";
 import { type SecretBox, UnsealError } from "./secret-box.ts";
 
 /** A column that holds sealed values. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Transaction } from "kysely";
+import type { Transaction } from "svc-access/database";
 import type { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { RevocationRow } from "../store/session-tables.ts";

@@ -1,4 +1,4 @@
-import type { Transaction } from "kysely";
+import type { Transaction } from "svc-access/database";
 import type { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import { type LoginSession, type SeenSession, sessionOf, sessionRow } from "./login-session.ts";

@@ -1,10 +1,9 @@
-import type { Kysely } from "kysely";
-import { columnTypes, type DatabaseKind } from "./column-types.ts";
+import type { ColumnTypes, Kysely } from "svc-access/database";
 
 /** Makes the tables of `UserTables`. */
 // biome-ignore lint/suspicious/noExplicitAny: a migration creates the tables that a type would name
-export async function createUserTables(database: Kysely<any>, kind: DatabaseKind): Promise<void> {
-  const { text, whole } = columnTypes(kind);
+export async function createUserTables(database: Kysely<any>, types: ColumnTypes): Promise<void> {
+  const { text, whole } = types;
   const { schema } = database;
   await schema
     .createTable("iam_users")

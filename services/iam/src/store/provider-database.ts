@@ -1,14 +1,17 @@
-import type { Kysely, Transaction } from "kysely";
-import type { DatabaseKind } from "./column-types.ts";
+import {
+  DatabaseError,
+  type DatabaseKind,
+  type Kysely,
+  type ServiceDatabase,
+  type Transaction,
+} from "svc-access/database";
 import type { ProviderTables } from "./provider-tables.ts";
 
 /** An opened database of the service, as far as the provider needs it. */
-export interface OpenedDatabase {
-  readonly kind: DatabaseKind;
-  readonly kysely: Kysely<ProviderTables>;
-  /** Explains an error of a query and its fix. */
-  explain(error: unknown): Error;
-}
+export type OpenedDatabase = Pick<
+  ServiceDatabase<ProviderTables>,
+  "kind" | "kysely" | "inTransaction"
+>;
 
 /** The database does not answer. `oidc-provider` answers with its status, and nothing of its message. */
 export class DatabaseUnavailable extends Error {
@@ -41,22 +44,21 @@ export class ProviderDatabase {
     try {
       return await work(this.#database.kysely);
     } catch (error) {
-      throw this.#explained(error);
+      throw explained(error);
     }
   }
 
   /** Runs statements in one transaction. */
   async transaction<T>(work: (tx: Transaction<ProviderTables>) => Promise<T>): Promise<T> {
     try {
-      return await this.#database.kysely.transaction().execute(work);
+      return await this.#database.inTransaction(work);
     } catch (error) {
-      throw this.#explained(error);
+      throw explained(error);
     }
   }
+}
 
-  #explained(error: unknown): Error {
-    const explained = this.#database.explain(error);
-    const isDown = (explained as { code?: string }).code === "UNAVAILABLE";
-    return isDown ? new DatabaseUnavailable(explained.message, { cause: explained }) : explained;
-  }
+function explained(error: unknown): unknown {
+  if (!(error instanceof DatabaseError)) return error;
+  return new DatabaseUnavailable(error.message, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "svc-access/database";
 import type { ProviderDatabase } from "./provider-database.ts";
 import type { ProviderDocumentRow, ProviderTables } from "./provider-tables.ts";
 import { consumeRefreshToken } from "./refresh-rotation.ts";

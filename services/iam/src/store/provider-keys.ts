@@ -1,4 +1,4 @@
-import type { Transaction } from "kysely";
+import type { Transaction } from "svc-access/database";
 import type { ProviderDatabase } from "./provider-database.ts";
 import type { KeyRow, KeyState, ProviderTables } from "./provider-tables.ts";
 

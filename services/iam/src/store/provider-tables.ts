@@ -1,5 +1,4 @@
-import type { Kysely, Selectable } from "kysely";
-import { columnTypes, type DatabaseKind } from "./column-types.ts";
+import type { ColumnTypes, Kysely, Selectable } from "svc-access/database";
 import { createSessionTables, SESSION_RIGHTS, type SessionTables } from "./session-tables.ts";
 
 /** A stored document of the embedded provider: a token, code, session, grant or the like. */
@@ -72,8 +71,8 @@ export const PROVIDER_RIGHTS = {
 
 /** Creates the tables of the embedded provider. */
 // biome-ignore lint/suspicious/noExplicitAny: a migration creates the tables that a type would name
-export async function createProviderTables(db: Kysely<any>, kind: DatabaseKind): Promise<void> {
-  const { text, whole } = columnTypes(kind);
+export async function createProviderTables(db: Kysely<any>, types: ColumnTypes): Promise<void> {
+  const { text, whole } = types;
   await db.schema
     .createTable("iam_provider_documents")
     .addColumn("model", text, (column) => column.notNull())
@@ -117,7 +116,7 @@ export async function createProviderTables(db: Kysely<any>, kind: DatabaseKind):
     .columns(["purpose", "state"])
     .where("state", "!=", "retired")
     .execute();
-  await createSessionTables(db, kind);
+  await createSessionTables(db, types);
 }
 
 const INDEXED = [

@@ -1,4 +1,4 @@
-import type { Transaction } from "kysely";
+import type { Transaction } from "svc-access/database";
 import type { ProviderDocumentRow, ProviderTables } from "./provider-tables.ts";
 
 /** How long a used refresh token stays good, in milliseconds: parallel tabs refresh at once. */

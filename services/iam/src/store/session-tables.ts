@@ -1,5 +1,4 @@
-import type { Kysely, Selectable } from "kysely";
-import { columnTypes, type DatabaseKind } from "./column-types.ts";
+import type { ColumnTypes, Kysely, Selectable } from "svc-access/database";
 
 /** A login, as people see and end it. */
 export interface SessionsTable {
@@ -70,8 +69,8 @@ export const SESSION_RIGHTS = {
 
 /** Creates the tables of sessions and revocations. */
 // biome-ignore lint/suspicious/noExplicitAny: a migration creates the tables that a type would name
-export async function createSessionTables(db: Kysely<any>, kind: DatabaseKind): Promise<void> {
-  const { text, whole } = columnTypes(kind);
+export async function createSessionTables(db: Kysely<any>, types: ColumnTypes): Promise<void> {
+  const { text, whole } = types;
   await db.schema
     .createTable("iam_sessions")
     .addColumn("id", text, (column) => column.primaryKey())

@@ -1,4 +1,4 @@
-import type { Generated } from "kysely";
+import type { Generated } from "svc-access/database";
 
 /** Times are milliseconds since the epoch, which PostgreSQL returns as text. */
 type Time = number;

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely } from "svc-access/database";
 import { beforeEach, describe, expect, test } from "vitest";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";

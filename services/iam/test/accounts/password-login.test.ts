@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely } from "svc-access/database";
 import { beforeEach, expect, test } from "vitest";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
 import { PasswordLogin } from "../../src/accounts/password-login.ts";

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely } from "svc-access/database";
 import { startTestServer, type TestServer } from "svc-access/testing";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { IAMAuthService, Theme } from "../../gen/svc/iam/v1/auth_pb.ts";

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql } from "svc-access/database";
 import { expect, test } from "vitest";
 import { sqlite } from "../support/databases.ts";
 

@@ -2,19 +2,23 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { Kysely, PostgresDialect, SqliteDialect } from "kysely";
-import pg from "pg";
+import {
+  type DatabaseSettings,
+  openServiceDatabase,
+  type ServiceDatabase,
+} from "svc-access/database";
 import { afterAll, test } from "vitest";
-import { openPostgres } from "../../../../test/support/postgres.ts";
-import { createUserTables } from "../../src/store/create-user-tables.ts";
-import type { OpenedDatabase } from "../../src/store/provider-database.ts";
-import { createProviderTables, type ProviderTables } from "../../src/store/provider-tables.ts";
+import { openPostgres, query } from "../../../../test/support/postgres.ts";
+import type { ProviderTables } from "../../src/store/provider-tables.ts";
+import { IAM_TABLES } from "../../src/store/tables.ts";
 
-/** A database of a test; several connections to the same one are replicas. */
+/** A database of a test. */
 export interface TestDatabase {
-  readonly open: () => OpenedDatabase;
+  /** One of its connections: the first three calls return different ones, as replicas have. */
+  readonly open: () => ServiceDatabase<ProviderTables>;
 }
+
+const REPLICAS = 3;
 
 const closing: (() => unknown)[] = [];
 afterAll(async () => {
@@ -25,31 +29,10 @@ afterAll(async () => {
 export async function sqlite(): Promise<TestDatabase> {
   const folder = mkdtempSync(join(tmpdir(), "svc-iam-"));
   closing.push(() => rmSync(folder, { recursive: true }));
-  const open = () => sqliteAt(join(folder, "iam.db"));
-  const { kysely } = open();
-  await createProviderTables(kysely, "sqlite");
-  await createUserTables(kysely, "sqlite");
-  return { open };
+  return openAll({ driver: "sqlite", file: join(folder, "iam.db") });
 }
 
-function sqliteAt(file: string): OpenedDatabase {
-  const database = new DatabaseSync(file);
-  database.exec("pragma journal_mode = wal; pragma synchronous = off; pragma busy_timeout = 5000");
-  closing.push(() => database.close());
-  const prepare = (sql: string) => {
-    const statement = database.prepare(sql);
-    return {
-      reader: statement.columns().length > 0,
-      all: (values: readonly unknown[]) => statement.all(...(values as SQLInputValue[])),
-      run: (values: readonly unknown[]) => statement.run(...(values as SQLInputValue[])),
-      iterate: (values: readonly unknown[]) => statement.iterate(...(values as SQLInputValue[])),
-    };
-  };
-  const dialect = new SqliteDialect({ database: { prepare, close() {} } });
-  return { kind: "sqlite", kysely: new Kysely<ProviderTables>({ dialect }), explain: asError };
-}
-
-/** The way to new PostgreSQL schemas with the tables of the service; undefined without PostgreSQL. */
+/** The way to new PostgreSQL databases with the tables of the service; undefined without PostgreSQL. */
 export async function postgres(): Promise<(() => Promise<TestDatabase>) | undefined> {
   const server = await openPostgres();
   if (server === undefined) {
@@ -58,30 +41,27 @@ export async function postgres(): Promise<(() => Promise<TestDatabase>) | undefi
   }
   closing.push(() => server.remove());
   return async () => {
-    const schema = `iam_${randomUUID().replaceAll("-", "")}`;
-    const open = (): OpenedDatabase => {
-      const pool = new pg.Pool({
-        connectionString: server.url,
-        options: `-c search_path=${schema}`,
-        max: 3,
-        idleTimeoutMillis: 50,
-      });
-      closing.push(() => pool.end());
-      const dialect = new PostgresDialect({ pool });
-      return {
-        kind: "postgres",
-        kysely: new Kysely<ProviderTables>({ dialect }),
-        explain: asError,
-      };
-    };
-    const first = open();
-    await first.kysely.schema.createSchema(schema).execute();
-    await createProviderTables(first.kysely, "postgres");
-    await createUserTables(first.kysely, "postgres");
-    return { open };
+    const name = `iam_${randomUUID().replaceAll("-", "")}`;
+    await query(server.url, `create database ${name}`);
+    const url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+    return openAll({ driver: "postgres", url });
   };
 }
 
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+async function openAll(place: Pick<DatabaseSettings, "driver" | "file" | "url">) {
+  const database: DatabaseSettings = {
+    ...place,
+    max_open_conns: 3,
+    max_idle_conns: 1,
+    conn_max_lifetime_ns: 60e9,
+    slow_query_threshold_ns: 60e9,
+  };
+  const opened: ServiceDatabase<ProviderTables>[] = [];
+  for (let replica = 0; replica < REPLICAS; replica++) {
+    const one = await openServiceDatabase<ProviderTables>({ database }, IAM_TABLES);
+    opened.push(one);
+    closing.push(() => one.close());
+  }
+  let next = 0;
+  return { open: () => opened[next++ % REPLICAS] as ServiceDatabase<ProviderTables> };
 }

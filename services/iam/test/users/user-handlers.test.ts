@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely } from "svc-access/database";
 import { startTestServer, type TestServer } from "svc-access/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { IAMLocalUserService } from "../../gen/svc/iam/v1/users_pb.ts";

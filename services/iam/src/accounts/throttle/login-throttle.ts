@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, sql } from "svc-access/database";
 import type { UserTables } from "../../store/user-tables.ts";
 import { throttleKeys } from "./throttle-keys.ts";
 

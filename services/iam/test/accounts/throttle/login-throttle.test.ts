@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely } from "svc-access/database";
 import { beforeEach, describe, expect, test } from "vitest";
 import { LoginThrottle } from "../../../src/accounts/throttle/login-throttle.ts";
 import type { UserTables } from "../../../src/store/user-tables.ts";

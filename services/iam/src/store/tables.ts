@@ -1,0 +1,17 @@
+import type { ServiceTables } from "svc-access/database";
+import { createUserTables } from "./create-user-tables.ts";
+import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
+import type { UserTables } from "./user-tables.ts";
+
+/** The tables of the service. */
+export interface IamTables extends ProviderTables, UserTables {}
+
+/** How they are made: the migrations that have run are never changed, and new ones are appended. */
+export const IAM_TABLES: ServiceTables = {
+  component: "iam",
+  migrations: [
+    { name: "create_provider_tables", up: createProviderTables },
+    { name: "create_user_tables", up: createUserTables },
+  ],
+  rights: PROVIDER_RIGHTS,
+};
