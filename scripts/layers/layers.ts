@@ -34,7 +34,7 @@ export const RULES: LayerRules = {
       ["rpc-over-http"],
       ["http", "client"],
       ["grpc", "observers"],
-      ["rpc", "port", "registry", "authn", "rate-limit", "authorization", "audit"],
+      ["rpc", "port", "registry", "authn", "rate-limit", "authorization", "audit", "jobs"],
       ["chain", "json", "http2", "resource", "tls"],
       ["call", "wire", "configuration"],
       ["error", "secret"],

@@ -74,6 +74,7 @@ export {
 } from "./error/service-error.ts";
 export { StartUpError } from "./error/start-up-error.ts";
 export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler.ts";
+export type { Job } from "./jobs/job.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
 export { readRouteDocument } from "./registry/route-entry.ts";
 export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/followed-secret.ts";

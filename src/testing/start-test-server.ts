@@ -29,6 +29,7 @@ export type TestBindings =
   | readonly ServiceBinding[]
   | ((engine: AuthorizationEngine) => ServiceBinding | readonly ServiceBinding[]);
 
+/** The names of the options that a test server passes on. */
 const PASSED_ON = [
   "rawHandlers",
   "authenticators",
@@ -38,6 +39,7 @@ const PASSED_ON = [
   "after",
   "admission",
   "readiness",
+  "jobs",
 ] as const satisfies readonly (keyof ServerOptions)[];
 
 /** The options that a test server has in common with `runServer`. */

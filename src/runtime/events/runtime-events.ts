@@ -3,8 +3,8 @@
  * throw.
  */
 export interface RuntimeEvents {
-  /** Such an event may come of this authenticator, cache or RPC; before that, counts of it are 0. */
-  expect(event: "authentication" | "cache" | "rateLimited", name: string): void;
+  /** Such an event may come of this authenticator, cache, RPC or job; before that, counts of it are 0. */
+  expect(event: "authentication" | "cache" | "rateLimited" | "job", name: string): void;
   /** Identity headers of a peer that is not trusted were dropped. */
   identityHeadersDropped(): void;
   /** An authenticator was asked: `name` is its own. */
@@ -24,6 +24,8 @@ export interface RuntimeEvents {
   registry(outcome: "published" | "lost" | "failed"): void;
   /** The file of a secret was read again: it has changed, or cannot be used. */
   secretFile(outcome: "changed" | "failed"): void;
+  /** A run of a job has ended, or has passed its deadline. */
+  job(name: string, outcome: "succeeded" | "failed" | "timed_out"): void;
 }
 
 /** For those who do not listen. */
@@ -37,4 +39,5 @@ export const NO_EVENTS: RuntimeEvents = {
   cache() {},
   registry() {},
   secretFile() {},
+  job() {},
 };

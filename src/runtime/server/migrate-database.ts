@@ -7,6 +7,7 @@ import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
 import { AUDIT_MIGRATIONS } from "../audit/store/audit-table.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
+import { JOB_MIGRATIONS } from "../jobs/job-lease.ts";
 
 /**
  * Creates the tables that a service of this configuration needs, or migrates them to this version.
@@ -31,6 +32,7 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
   const database = await openDatabase(settings, { logger: SILENT });
   try {
     await migrate(database, AUDIT_MIGRATIONS);
+    await migrate(database, JOB_MIGRATIONS);
   } finally {
     await database.close();
   }

@@ -9,6 +9,7 @@ import { createAuthorization } from "../authorization/authorization-stage.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
 import type { ServerChainParts } from "../chain/server-chain.ts";
 import type { RuntimeEvents } from "../events/runtime-events.ts";
+import type { ServerJobs } from "../jobs/open-jobs.ts";
 import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { Metrics } from "../observers/metrics/metrics.ts";
 import { createTracing } from "../observers/tracing/tracing.ts";
@@ -39,14 +40,26 @@ export interface PartsContext {
 export interface OpenParts {
   readonly engine: AuthorizationEngine | undefined;
   readonly audit: ServiceAudit;
+  readonly jobs: ServerJobs | undefined;
 }
 
-/** Opens engine, database and audit; they are closed in the opposite order. */
+/** Opens engine, database, audit and jobs; they are closed in the opposite order. */
 export async function openParts(context: PartsContext): Promise<OpenParts> {
   const engine = await openEngine(context);
   const database = await openServiceDatabase(context);
   const audit = await openServiceAudit(context, database);
-  return { engine, audit };
+  const jobs = await openServerJobs(context, database);
+  return { engine, audit, jobs };
+}
+
+/** Loaded on demand: most services have none. */
+async function openServerJobs(
+  { plan, logger, metrics }: PartsContext,
+  database: Database<unknown> | undefined,
+): Promise<ServerJobs | undefined> {
+  if (plan.jobs.length === 0) return undefined;
+  const { openJobs } = await import("../jobs/open-jobs.ts");
+  return openJobs(plan.jobs, { database, logger, events: metrics.events });
 }
 
 async function openEngine(context: PartsContext): Promise<AuthorizationEngine | undefined> {
@@ -112,7 +125,7 @@ async function openServiceAudit(
 }
 
 /** The parts of the server that the chain uses. */
-export interface ChainContext extends OpenParts {
+export interface ChainContext extends Omit<OpenParts, "jobs"> {
   readonly logger: Logger;
   readonly events: RuntimeEvents;
   /** Registers what is closed with the server. */

@@ -9,6 +9,7 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import type { RawMethod } from "../http/raw/raw-route.ts";
+import { checkJobs, type TimedJob } from "../jobs/job.ts";
 import { tlsProblems } from "../tls/check-tls.ts";
 import { bindRawHandlers } from "./bind-raw-handlers.ts";
 import { missingDrivers } from "./missing-drivers.ts";
@@ -21,6 +22,7 @@ export interface ServerPlan {
   readonly rawMethods: readonly RawMethod[];
   /** Whether any call is checked. */
   readonly needsEngine: boolean;
+  readonly jobs: readonly TimedJob[];
   /** What is allowed, but probably not intended. */
   readonly warnings: readonly string[];
 }
@@ -45,6 +47,7 @@ export async function planServer(
   // A service without AUTHORIZED RPCs needs no engine.
   const needsEngine = isChecked && authorized.length > 0;
   const opensEngine = needsEngine && options.engine === undefined;
+  const jobs = checkJobs(options.jobs ?? [], config.database !== undefined);
   const problems = [
     ...bindingProblems,
     ...raw.problems,
@@ -53,6 +56,7 @@ export async function planServer(
     ...auditProblems([...methods, ...raw.methods.map(({ method }) => method)], config.database),
     ...transportProblems(options),
     ...databaseProblems(options),
+    ...jobs.problems,
     ...tlsProblems(config.server),
     ...(await missingDrivers(config, opensEngine)),
     ...(opensEngine
@@ -67,7 +71,7 @@ export async function planServer(
     ...(options.authenticators === undefined ? unreachable(methods, config) : []),
     ...raw.unserved.filter((path) => !probes.includes(path)).map(unserved),
   ];
-  return { methods, rawMethods: raw.methods, needsEngine, warnings };
+  return { methods, rawMethods: raw.methods, needsEngine, jobs: jobs.jobs, warnings };
 }
 
 function modelProblems(methods: readonly BoundMethod[], config: ServiceConfig): readonly string[] {

@@ -7,6 +7,7 @@ import type { ServiceConfig } from "../configuration/service-config.ts";
 import { milliseconds } from "../configuration/service-config-values.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import type { RuntimeEvents } from "../events/runtime-events.ts";
+import type { ServerJobs } from "../jobs/open-jobs.ts";
 import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { AccessLog } from "../observers/access-log/access-log.ts";
 import type { ListeningAddress, TransportServer } from "../port/listen.ts";
@@ -53,7 +54,7 @@ export interface Server {
   start(): Promise<ServerAddresses>;
   /**
    * Ends the server: not ready from now on, calls under way may finish within the configured
-   * time, streams within half of it, then everything is closed. Does not reject, and
+   * time, streams within half of it, and jobs are told to end, then everything is closed. Does not reject, and
    * may be called at any time.
    */
   stop(): Promise<void>;
@@ -76,6 +77,7 @@ export interface RunningServerParts {
   readonly cleanup: Cleanup;
   readonly audit: AuditLog | undefined;
   readonly engine: AuthorizationEngine | undefined;
+  readonly jobs: ServerJobs | undefined;
   readonly requestListener: RequestListener | undefined;
 }
 
@@ -114,6 +116,7 @@ export class RunningServer implements Server {
       throw error;
     }
     readiness.started();
+    this.#parts.jobs?.start();
     logger.info({ addresses }, "started");
     return addresses;
   }
@@ -147,7 +150,10 @@ export class RunningServer implements Server {
     await this.#listening?.catch(() => undefined);
     // Routers that use the registry stop sending; calls under way are served.
     const published = this.#publisher?.close();
-    await this.#drain();
+    const limit = milliseconds(this.#parts.config.server.shutdown_timeout_ns);
+    const jobs = this.#parts.jobs?.stop(limit);
+    await this.#drain(limit);
+    await jobs;
     await this.#closeTransports();
     await published?.catch(() => undefined);
     accessLog.flush();
@@ -157,9 +163,8 @@ export class RunningServer implements Server {
   }
 
   /** Accepts no more calls, and lets those under way finish in time. */
-  async #drain(): Promise<void> {
-    const { config, transports, calls, handlersSettled, logger } = this.#parts;
-    const limit = milliseconds(config.server.shutdown_timeout_ns);
+  async #drain(limit: number): Promise<void> {
+    const { transports, calls, handlersSettled, logger } = this.#parts;
     const calling = transports.filter(({ name }) => name !== "metrics");
     const drained = Promise.all(calling.map((transport) => transport.drain())).then(
       handlersSettled,

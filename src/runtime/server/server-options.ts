@@ -7,6 +7,7 @@ import type { ServiceBinding } from "../binding/service-binding.ts";
 import type { AdmissionCheck, Interceptor } from "../chain/interceptor.ts";
 import type { LoadedServiceConfig } from "../configuration/load-service-config.ts";
 import type { RawHandler } from "../http/raw/raw-handler.ts";
+import type { Job } from "../jobs/job.ts";
 import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
@@ -74,6 +75,8 @@ export interface ServerOptions {
    * reasons begin with.
    */
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
+  /** Work that is repeated while the server runs; it begins with `start` and ends with `stop`. */
+  readonly jobs?: readonly Job[];
   /** The logger; absent, one of `createLogger`, with the configured level. */
   readonly logger?: ProcessLogger;
   /** Called when all calls have ended, before `database` is closed and the process ends. */

@@ -101,6 +101,8 @@ describe("metrics", () => {
     events.audit("dropped");
     events.cache("jwt", "hit");
     events.registry("lost");
+    events.expect("job", "clean");
+    events.job("clean", "failed");
     metrics.unrouted("http", "RESOURCE_NOT_FOUND");
     metrics.databasePool("audit", () => ({ used: 3, idle: 1, waiting: 2 }));
     const text = await textOf(metrics);
@@ -113,6 +115,8 @@ describe("metrics", () => {
       'svc_access_audit_events_total{outcome="dropped"} 1',
       'svc_access_cache_requests_total{cache="jwt",outcome="hit"} 1',
       'svc_access_registry_events_total{outcome="lost"} 1',
+      'svc_access_job_runs_total{job="clean",outcome="succeeded"} 0',
+      'svc_access_job_runs_total{job="clean",outcome="failed"} 1',
       'rpc_server_unrouted_requests_total{transport="http",code="RESOURCE_NOT_FOUND"} 1',
       'db_client_connections{pool="audit",state="waiting"} 2',
     ]) {

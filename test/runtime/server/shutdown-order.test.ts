@@ -67,6 +67,7 @@ function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownM
     routes: undefined,
     audit: undefined,
     engine: undefined,
+    jobs: undefined,
     requestListener: undefined,
     events: NO_EVENTS,
   };

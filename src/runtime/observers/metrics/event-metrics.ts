@@ -26,6 +26,7 @@ const AUDITS: readonly Outcome<"audit">[] = [
 const CACHES: readonly Outcome<"cache">[] = ["hit", "miss"];
 const REGISTRIES: readonly Outcome<"registry">[] = ["published", "lost", "failed"];
 const SECRET_FILES: readonly Outcome<"secretFile">[] = ["changed", "failed"];
+const JOBS: readonly Outcome<"job">[] = ["succeeded", "failed", "timed_out"];
 
 /** Counts the events of the parts of the runtime. */
 export function eventMetrics(registry: Registry): RuntimeEvents {
@@ -72,7 +73,13 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     ["outcome"],
     SECRET_FILES,
   );
-  const expected = { authentication: authentications, cache: caches, rateLimited: limited };
+  const jobs = counter("job_runs", "Runs of jobs by outcome.", ["job", "outcome"], JOBS);
+  const expected = {
+    authentication: authentications,
+    cache: caches,
+    rateLimited: limited,
+    job: jobs,
+  };
   return {
     expect: (event, name) => expected[event].expect(name),
     identityHeadersDropped: () => dropped.increment(),
@@ -83,5 +90,6 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     cache: (name, outcome) => caches.increment(name, outcome),
     registry: (outcome) => registries.increment(outcome),
     secretFile: (outcome) => secretFiles.increment(outcome),
+    job: (name, outcome) => jobs.increment(name, outcome),
   };
 }
