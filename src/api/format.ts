@@ -178,7 +178,7 @@ export interface HttpRouteEntry {
 
 /** A path that is served and is not an RPC: health, login, callback, pages. */
 export interface PathEntry {
-  /** The path, to the letter: no template. */
+  /** The exact path, not a template. */
   readonly path: string;
   /** Whether only the path itself matches, or all paths below it too. */
   readonly match: "exact" | "prefix";

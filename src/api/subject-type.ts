@@ -26,7 +26,7 @@ export function subjectTypeClaim(
   return configured ?? (URL.parse(issuer)?.pathname === IAM_PATH ? CLAIM : undefined);
 }
 
-/** The subject type of a text; undefined if it is none. */
+/** The subject type of a text; undefined if it is not valid. */
 export function callerType(value: unknown): CallerType | undefined {
   return TYPES.find((type) => type === value);
 }

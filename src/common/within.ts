@@ -1,5 +1,5 @@
 /**
- * Waits for the result of work, but only for a limited time. The work itself goes on, and a
+ * Waits for the result of work, but only for a limited time. The work itself continues, and a
  * late result is ignored. The wait keeps the process alive, so that Node.js does not exit
  * while the work is pending.
  *

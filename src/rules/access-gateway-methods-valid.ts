@@ -2,7 +2,7 @@ import type { Rpc } from "../api/api.ts";
 import { GATEWAY_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { policyRule, type RpcReport } from "./rule.ts";
 
-/** More is no API, but an image that was forged: its findings would be larger than itself. */
+/** More does not occur in an API, only in a forged image: its findings would be larger than the image. */
 const MAX_REPORTED = 100;
 
 export const accessGatewayMethodsValid = policyRule({

@@ -90,7 +90,7 @@ export function rpcRule(rule: RpcRule): Rule {
 
 /**
  * Makes a `Rule` of a rule that checks the annotation of each RPC by itself. Most rules do, and a tree
- * that has no annotations yet is not gone through for each of them.
+ * that has no annotations yet is not searched for each of them.
  */
 export function policyRule(rule: RpcRule<AnnotatedRpc>): Rule {
   return ruleFor(annotatedRpcs, rule);

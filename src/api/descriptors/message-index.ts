@@ -68,7 +68,7 @@ export class MessageIndex {
    */
   holdsRedacted(message: string): boolean {
     const types = new Set([message]);
-    // Those that are added are gone through, too.
+    // Those that are added are searched, too.
     for (const type of types) {
       if (this.#find(type)?.file.conflict !== undefined) return true;
       const fields = this.#fieldsOf(type);

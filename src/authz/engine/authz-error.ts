@@ -14,7 +14,7 @@ export type AuthzErrorCode =
   | "RESOURCE_EXHAUSTED"
   /** The deadline has passed; no decision was made. */
   | "DEADLINE_EXCEEDED"
-  /** The caller has gone. */
+  /** The caller has cancelled. */
   | "CANCELLED"
   /** The engine or its store cannot be reached; never a decision. */
   | "UNAVAILABLE"

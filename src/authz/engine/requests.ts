@@ -152,13 +152,13 @@ export interface LookupSubjectsRequest extends PageRequest {
 }
 
 /**
- * A subject that holds a permission. Beside `*`, which stands for all but those that it excludes,
- * some of those that it stands for may be listed as well.
+ * A subject that holds a permission. Beside `*`, which means all but those that it excludes,
+ * some of those that it includes may be listed as well.
  */
 export interface FoundSubject {
   /** The object id; `*` for all of the type but those excluded. */
   readonly id: string;
-  /** The ids that `*` does not stand for, sorted; empty otherwise. */
+  /** The ids that `*` does not include, sorted; empty otherwise. */
   readonly excluded: readonly string[];
 }
 
@@ -194,7 +194,7 @@ export interface ExplainResult extends CheckResult {
 
 /** What one write changed. */
 export interface Change {
-  /** The state that the write made; `watch` goes on after it. */
+  /** The state that the write made; `watch` continues after it. */
   readonly revision: Revision;
   /** What was written; SpiceDB reports a CREATE as a TOUCH. */
   readonly updates: readonly RelationshipUpdate[];

@@ -30,7 +30,7 @@ export async function claim(database: StoreDatabase): Promise<Ownership> {
   return { storeId, head: await readHead(database), epoch: Number(epoch) };
 }
 
-/** The epoch and the head of the store now, whichever process holds it. */
+/** The epoch and the head of the store now, regardless of the process that holds it. */
 export async function readState(
   connection: Kysely<Tables>,
 ): Promise<{ readonly epoch: number; readonly head: number }> {

@@ -195,7 +195,7 @@ export class SqlStore implements RelationshipStore {
   #lookAfter(): void {
     if (this.#looking !== undefined || this.#broken !== undefined || this.#closed) return;
     let timeout: NodeJS.Timeout | undefined;
-    // A server that is gone does not answer.
+    // A lost server does not answer.
     const silence = new Promise<boolean>((resolve) => {
       timeout = setTimeout(resolve, LOOK_TIMEOUT, false).unref();
     });

@@ -31,7 +31,7 @@ export class OpenedFile {
     this.#mayCome = mayCome;
   }
 
-  /** Why writes would be lost: SQLite continues with a deleted file, whose content is gone when it is closed. */
+  /** Why writes would be lost: SQLite continues with a deleted file, whose content is lost when it is closed. */
   problem(): string | undefined {
     const number = numberOf(this.#path);
     if (number === this.#opened && number !== "") return undefined;

@@ -39,7 +39,7 @@ export interface WildcardSource {
 
 /**
  * The wildcard that each relation accepts, directly or through the usersets it accepts, by
- * `memberKey`. As in SpiceDB, a userset of a permission hides the wildcards behind it.
+ * `memberKey`. As in SpiceDB, a userset of a permission hides the wildcards that it leads to.
  */
 export function findWildcards(model: Model): ReadonlyMap<string, WildcardSource> {
   const found = new Map<string, WildcardSource>();

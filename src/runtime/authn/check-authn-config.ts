@@ -108,7 +108,7 @@ function asksForCertificates({ server }: ServiceConfig): boolean {
 
 const DEVELOPMENT = "development";
 
-/** Whether loopback stands in for trusted peers that are not given. */
+/** Whether loopback is trusted because no trusted peers are given. */
 function trustsLoopback({ environment, security }: ServiceConfig): boolean {
   const { enabled, mode, gateway } = security.authn;
   return (

@@ -5,7 +5,7 @@ import type { AuthenticatorDependencies } from "./create-authenticators.ts";
 
 /**
  * Logs, at the level debug, why a call has no caller: what the mode of the service reads, and which
- * credentials of the call it ignores. The caller is not told: the response is the same in all modes.
+ * credentials of the call it ignores. The response does not contain it: it is the same in all modes.
  */
 export function createMissingCallerLog(
   config: ServiceConfig,

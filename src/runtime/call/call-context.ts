@@ -32,7 +32,7 @@ export interface CallContext {
   /** When the call must be done, in milliseconds since the epoch. */
   readonly deadline: number;
   /**
-   * Aborts when the caller has gone, the deadline has passed, or the server shuts down. Its reason is a
+   * Aborts when the caller has cancelled, the deadline has passed, or the server shuts down. Its reason is a
    * `ServiceError`: CANCELLED, DEADLINE_EXCEEDED or UNAVAILABLE.
    */
   readonly signal: AbortSignal;
@@ -178,7 +178,7 @@ export type UnaryHandler<Request, Response> = (
 
 /**
  * Handles an RPC with one request and a stream of responses. If the stream is left, such as when
- * the caller has gone, the generator ends at its `yield`.
+ * the caller has cancelled, the generator ends at its `yield`.
  *
  * @example
  * ```ts

@@ -37,7 +37,7 @@ const ID_BYTES = 16;
 /** The text of an id: a UUID of version 4 (RFC 9562), written in place, as joining its parts costs more. */
 const text = Buffer.alloc(36, "-");
 const DIGITS = Buffer.from("0123456789abcdef");
-/** Where the two digits of each byte stand. */
+/** The positions of the two digits of each byte. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
 /** A new request id. */

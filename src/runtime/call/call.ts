@@ -16,7 +16,7 @@ export interface CallStart {
   readonly peer: Peer;
   /** The path or full method name as it was sent, for the log only. */
   readonly target: string;
-  /** Over HTTP, the template of the path that the call came by, or the declared path of a raw handler. */
+  /** Over HTTP, the template of the path that the call matched, or the declared path of a raw handler. */
   readonly route?: string;
   /** The HTTP method as it was sent; `POST` over gRPC and gRPC-Web. */
   readonly httpMethod: string;
@@ -66,7 +66,7 @@ export class Call implements CallContext {
   /** Whether the trace is recorded somewhere. */
   isSampled = false;
   clientAddress = "";
-  /** Whether identity headers of this peer count (docs/requirements.md, HDR-2). */
+  /** Whether identity headers of this peer are accepted (docs/requirements.md, HDR-2). */
   peerIsTrusted = false;
   deadline = Number.POSITIVE_INFINITY;
   principal: Principal | undefined;

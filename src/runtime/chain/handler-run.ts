@@ -6,7 +6,7 @@ import { toServiceError } from "../error/to-service-error.ts";
 import type { CallEnd } from "./call-stages.ts";
 
 /**
- * The runs of the handler of an audited call. It may outlast the call: the caller may have gone, or
+ * The runs of the handler of an audited call. It may outlast the call: the caller may have cancelled, or
  * the deadline may have passed, but its writes remain.
  */
 export class HandlerRun {
@@ -96,7 +96,7 @@ export class HandlerRun {
 
 const CUT_OFF: CallEnd = { error: undefined, isCutOff: true };
 
-/** Of two runs the one that may have done more; of alike ones the later. */
+/** Of two runs, the one that may have done more; if they are equal, the later one. */
 function further(earlier: CallEnd | undefined, later: CallEnd): CallEnd {
   return earlier === undefined || effect(later) >= effect(earlier) ? later : earlier;
 }

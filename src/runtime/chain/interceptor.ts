@@ -4,7 +4,7 @@ import type { Transport } from "../call/transports.ts";
 
 /** A call as interceptors and admission checks see it. */
 export interface InterceptedCall extends CallContext {
-  /** The protocol that the call came by. */
+  /** The protocol of the call. */
   readonly transport: Transport;
   /**
    * In `before`, the headers as sent: they are not checked there, and the caller may have forged
@@ -27,7 +27,7 @@ export interface InterceptedCall extends CallContext {
  * authentication, rate limit (which counts it again), authorization and handler in `before`, only
  * the handler in `after`. The request is read once, and each run has the same object; so the
  * handler of a request stream can be called once, and a second call is an error. All runs share the
- * deadline of the call: once it has passed, or the caller has gone, `next` rejects. The call has
+ * deadline of the call: once it has passed, or the caller has cancelled, `next` rejects. The call has
  * one audit event, which records success if one of its runs succeeded, and in `answered` the
  * response to the caller if it differs.
  *

@@ -145,9 +145,9 @@ export class ServerChain {
   }
 
   #handled(call: Call, progress: Progress): Promise<unknown> | AsyncIterable<unknown> {
-    // The caller may have gone meanwhile: then the handler does not run.
+    // The caller may have cancelled in the meantime: then the handler does not run.
     if (call.abortReason !== undefined) throw call.abortReason;
-    // Messages that the handler has read are gone: it would mistake the rest for the whole stream.
+    // Messages that the handler has read are consumed: it would mistake the rest for the whole stream.
     if (progress.isHandled && streamsRequest(call.method.kind)) {
       throw new Error(
         `an interceptor called next again for ${call.rpc}, whose request stream can be read only once: call next once`,
@@ -193,7 +193,7 @@ export class ServerChain {
       outcome = toServiceError(error);
       throw outcome;
     } finally {
-      // A caller that leaves a stream has gone, and the handler is notified.
+      // A caller that leaves a stream has cancelled, and the handler is notified.
       if (outcome === left && left !== undefined) call.abort(left);
       // A stuck handler is not awaited.
       if (!isOver) leave(iterator, responses);

@@ -157,7 +157,7 @@ function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProb
   };
 }
 
-/** Whether a URL of PostgreSQL has a password, in either of the places where one may stand. */
+/** Whether a URL of PostgreSQL has a password, in either of its two places. */
 function holdsPassword(text: string | undefined): boolean {
   if (text === undefined || !URL.canParse(text)) return false;
   const { password, searchParams } = new URL(text);

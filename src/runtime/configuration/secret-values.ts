@@ -30,7 +30,7 @@ export function secretValue<Schema extends z.core.$ZodType>(
   return schema;
 }
 
-/** The places of a configuration where there are secrets, whichever keys they have. */
+/** The places of a configuration where there are secrets, regardless of their keys. */
 export function* secretsIn(
   schema: z.core.$ZodType,
   value: unknown,
@@ -89,7 +89,7 @@ export function passwordRanges(url: string): readonly TextRange[] {
 
 /**
  * Finds the secret parts of any URL: the password before the host, and the values of parameters
- * with a secret name. Text that is no URL has none.
+ * with a secret name. Text that is not a URL has none.
  */
 export function secretUrlRanges(
   text: string,

@@ -132,7 +132,7 @@ function* unusableParts(
 
 /** A section with its files as absolute paths: they are relative to the configuration. */
 function withFiles(value: unknown, folder: string, isFile = false): unknown {
-  // Empty text is no path: the schema refuses it, or takes it for none.
+  // Empty text is not a path: the schema refuses it, or treats it as absent.
   if (typeof value === "string") return isFile && value !== "" ? resolve(folder, value) : value;
   if (Array.isArray(value)) return value.map((item) => withFiles(item, folder, isFile));
   if (typeof value !== "object" || value === null) return value;
@@ -200,7 +200,7 @@ export interface SectionSecret extends SecretText {
 
 /**
  * The secrets of a section: by the names of their keys, as in the log, and in URLs. The path of a
- * file with a secret is none.
+ * file with a secret is not a path.
  */
 export function* secretsOfSection(
   value: unknown,

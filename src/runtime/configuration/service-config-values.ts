@@ -32,7 +32,7 @@ export const endpoint = (such: string) =>
 /** A length of time in nanoseconds, from 1 ms on. */
 export const duration = (otherwise: number) => z._default(durationOf(), otherwise);
 
-/** Likewise, without one that stands for it. */
+/** Likewise, without a default. */
 export const durationOf = () =>
   z
     .int()
@@ -44,7 +44,7 @@ export const durationOf = () =>
 /** A number of bytes. */
 export const size = (otherwise: number) => z._default(sizeOf(), otherwise);
 
-/** Likewise, without one that stands for it. */
+/** Likewise, without a default. */
 export const sizeOf = () => z.int().check(z.minimum(1), z.maximum(GIB));
 
 /** The path of a file; relative to the configuration's. */
@@ -91,7 +91,7 @@ export const headerSecret = (minLength: number) =>
     ),
   );
 
-/** The same in a list, where an empty one stands for one that there is not now. */
+/** The same in a list, where an empty one means that there is none now. */
 export const headerSecretOrEmpty = (minLength: number) =>
   z.union([headerSecret(minLength), z.literal("")]);
 
@@ -104,7 +104,7 @@ export const origin = () =>
       z.regex(ORIGIN, "must be an origin, such as https://app.example.com"),
     );
 
-/** The text of a URL, as far as a pattern can tell one; what `URL` cannot read is none either. */
+/** The text of a URL, as far as a pattern can check it; text that `URL` cannot parse is refused too. */
 const urlText = (pattern: RegExp, error: string, ...checks: z.core.$ZodCheck<string>[]) => {
   const text = z
     .string()

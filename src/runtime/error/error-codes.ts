@@ -19,7 +19,7 @@ export const status = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** The status that an HTTP status without a code of ours stands for. */
+/** The status that an HTTP status without an own code maps to. */
 export function grpcStatusOf(httpStatus: number): number {
   switch (httpStatus) {
     case 401:
@@ -68,7 +68,7 @@ export const ERROR_CODES = {
     message: "unsupported media type",
   },
   RATE_LIMITED: { http: 429, grpc: status.RESOURCE_EXHAUSTED, message: "rate limited" },
-  CANCELLED: { http: 499, grpc: status.CANCELLED, message: "the caller has gone" },
+  CANCELLED: { http: 499, grpc: status.CANCELLED, message: "the caller has cancelled" },
   INTERNAL: { http: 500, grpc: status.INTERNAL, message: "internal error" },
   UNIMPLEMENTED: { http: 501, grpc: status.UNIMPLEMENTED, message: "unimplemented" },
   UNAVAILABLE: { http: 503, grpc: status.UNAVAILABLE, message: "unavailable" },

@@ -111,7 +111,7 @@ export class GrpcExchange implements RpcExchange {
     return reader;
   }
 
-  /** Calls back if the client has gone, or a message was refused, before the call was over. */
+  /** Calls back if the client has disconnected, or a message was refused, before the call was over. */
   whenCancelled(listener: (reason: ServiceError) => void): void {
     this.#onCancel = listener;
   }
@@ -243,7 +243,7 @@ export class GrpcExchange implements RpcExchange {
     return this.#encoding;
   }
 
-  /** The stream has ended: everything was sent and read, or the client has gone. */
+  /** The stream has ended: everything was sent and read, or the client has disconnected. */
   #closed(): void {
     this.#account.close();
     this.#response.closed();

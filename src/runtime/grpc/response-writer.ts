@@ -144,7 +144,7 @@ export class ResponseWriter implements Timed {
     this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** The client has read all of it, or has gone. */
+  /** The client has read all of it, or has disconnected. */
   closed(): void {
     this.#taken?.();
     lingering.remove(this);

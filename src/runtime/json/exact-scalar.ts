@@ -21,7 +21,7 @@ export function isLooseScalar(scalar: ScalarType): boolean {
  * The exact JSON of a scalar: an integer becomes its digits, regardless of its notation, since a
  * rounded number could be another id; text that is not a number, or not base64, is refused.
  *
- * @throws Error where it stands for nothing
+ * @throws Error if it is not a valid value
  */
 export function exactScalar(scalar: ScalarType, json: JsonValue): JsonValue {
   const isText = typeof json === "string";
@@ -50,7 +50,7 @@ export function plainNumber(json: JsonValue): JsonValue {
 
 /** @throws Error always */
 export function refuse(): never {
-  throw new Inexact("the JSON stands for nothing");
+  throw new Inexact("the JSON is not a value of the type");
 }
 
 /** A number of a body, as written, that JavaScript would round to an integer. */
@@ -92,7 +92,7 @@ function isNumberText(text: string): boolean {
 /**
  * The digits of an integer in any JSON notation: `1.0` and `10e-1` are 1.
  *
- * @returns undefined where it is none, or has more digits than 64 bits hold
+ * @returns undefined if it is not a number, or has more digits than 64 bits hold
  */
 function integerText(text: string): string | undefined {
   const parts = NUMBER.exec(text);
@@ -100,7 +100,7 @@ function integerText(text: string): string | undefined {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = parts;
   const digits = (whole + fraction).replace(/^0+/, "");
   if (digits === "") return "0";
-  // How many zeros follow the digits; below nothing, how many digits stand after the point.
+  // How many zeros follow the digits; if negative, how many digits follow the point.
   const zeros = Number(exponent) - fraction.length;
   if (digits.length + zeros > MAX_DIGITS || digits.length + zeros < 1) return undefined;
   if (zeros >= 0) return sign + digits + "0".repeat(zeros);

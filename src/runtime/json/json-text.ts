@@ -50,7 +50,7 @@ export function registryOf(roots: readonly DescFile[]): Registry {
 }
 
 /**
- * Whether an Any or an extension can stand anywhere in a message. Only those need a registry,
+ * Whether an Any or an extension can occur anywhere in a message. Only those need a registry,
  * and with one protobuf-es looks for extensions in each message.
  */
 export function needsRegistry(message: DescMessage, seen = new Set<DescMessage>()): boolean {

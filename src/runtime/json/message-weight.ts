@@ -10,7 +10,7 @@ import {
 import { LongNumber } from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
 
-/** What the bytes of a field take that came as JSON, beside those themselves: they have a buffer of their own. */
+/** The memory that a bytes field from JSON takes beside its bytes: these have their own buffer. */
 const OWN_BYTES = 240;
 /** An item of JSON without a message type. */
 const PLAIN_ITEM = memory.ITEM + memory.NUMBER + memory.TEXT;

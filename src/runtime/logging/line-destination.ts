@@ -150,5 +150,5 @@ function linesOf(bytes: Buffer, from: number): number {
 
 function droppedLine(lines: number): string {
   const time = new Date().toISOString();
-  return `${JSON.stringify({ level: "warn", time, lines, message: "lines of the log were dropped: nobody read them" })}\n`;
+  return `${JSON.stringify({ level: "warn", time, lines, message: "lines of the log were dropped: they were not read in time" })}\n`;
 }

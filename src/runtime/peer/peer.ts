@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
 /**
- * The other end of the connection that a call came in on; one value per connection, so that trust
+ * The other end of the connection of a call; one value per connection, so that trust
  * is computed once.
  */
 export interface Peer {

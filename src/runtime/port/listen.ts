@@ -49,7 +49,7 @@ export interface ListenOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** What does not let a server take connections comes again with the next one: it is reported so often at most. */
+/** A cause that prevents accepting connections recurs with the next one: it is reported at most this often. */
 const TOLD_EVERY_MS = 10_000;
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -63,7 +63,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /**
  * Makes a server listen. What goes wrong later, such as at the next connection, is logged:
- * nobody else hears of it, and without a listener it would end the process.
+ * nothing else is notified of it, and without a listener it would end the process.
  *
  * @throws StartUpError where the address cannot be had
  */

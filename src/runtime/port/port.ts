@@ -97,7 +97,7 @@ interface Silent {
 class ProtocolDetector {
   readonly #beginMs: number;
   readonly #accept: (socket: Socket, protocol: Protocol) => void;
-  /** In the order in which they came. */
+  /** In the order in which they arrived. */
   readonly #silent = new Map<Socket, Silent>();
   #checks: NodeJS.Timeout | undefined;
 

@@ -26,7 +26,7 @@ const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
  * A new client. The caller closes it. The files are read each time, so that renewed certificates
  * are used from the next connection on.
  *
- * @throws Error where a file cannot be read or is none
+ * @throws Error if a file cannot be read or is not valid
  */
 export function connectEtcd(connection: EtcdConnection): Etcd3 {
   const { endpoints, username, password } = connection;

@@ -22,7 +22,7 @@ const CLOSE_MS = 2000;
 
 /**
  * Keeps work going until the signal aborts. Each try has a client of its own: what a
- * client remembers of an etcd that has gone (tokens, streams) is of no use with the next.
+ * client keeps from a lost etcd server (tokens, streams) is useless with the next one.
  */
 export async function keepSession(work: SessionWork, signal: AbortSignal): Promise<void> {
   let delay = FIRST_DELAY_MS;

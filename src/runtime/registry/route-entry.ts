@@ -91,7 +91,7 @@ export function parseRouteEntry(value: string): RouteEntry {
  * the file.
  *
  * @param text - the content of the file, JSON
- * @throws RouteEntryError where it is none
+ * @throws RouteEntryError if it is not valid
  *
  * @example
  * ```ts
@@ -106,7 +106,7 @@ export function parseRouteDocument(text: string): RouteDocument {
 /**
  * Checks a document of routes that a program gives, as one that is read.
  *
- * @throws RouteEntryError where it is none
+ * @throws RouteEntryError if it is not valid
  */
 function checkRouteDocument(document: unknown): RouteDocument {
   return check(documentSchema, document, "the route document") as unknown as RouteDocument;
@@ -140,7 +140,7 @@ function check(schema: z.ZodMiniType, value: unknown, what: string): unknown {
  * Reads a generated document of routes (`routes/<service>.json`).
  *
  * @param file - its path, absolute or relative to the working folder
- * @throws StartUpError where the file cannot be read or is none
+ * @throws StartUpError if the file cannot be read or is not valid
  *
  * @example
  * ```ts
@@ -174,9 +174,9 @@ export function readRouteDocument(file: string): RouteDocument {
 
 /**
  * The document of routes that a server is given, checked like a file: who made it by hand, or read it
- * by other means, must not let in origins or paths that no file could.
+ * by other means, must not allow origins or paths that no file could.
  *
- * @throws StartUpError where it is none
+ * @throws StartUpError if it is not valid
  */
 export function givenRouteDocument(document: RouteDocument): RouteDocument {
   try {

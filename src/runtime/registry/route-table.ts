@@ -19,7 +19,7 @@ export interface PublishedEntry {
 /** The union of what instances publish, kept up to date key by key. */
 export class RouteTable {
   readonly #entries = new Map<string, PublishedEntry>();
-  /** Keys that a reading of all did not show, until they are believed to be gone. */
+  /** Keys that a reading of all did not show, until they are considered removed. */
   readonly #missing = new Set<string>();
 
   /** @returns whether the union may have changed */
@@ -41,7 +41,7 @@ export class RouteTable {
     for (const key of this.#entries.keys()) if (!keys.has(key)) this.#missing.add(key);
   }
 
-  /** Whether some entries are believed to be gone. */
+  /** Whether some entries are considered removed. */
   get hasMissing(): boolean {
     return this.#missing.size > 0;
   }

@@ -130,7 +130,7 @@ function refuseNeighbours(parts: readonly AccessResourcePart[]): void {
     const next = parts[index + 1];
     if (kind !== "literal" && next !== undefined && next.kind !== "literal") {
       throw new Error(
-        "two placeholders of its resource stand next to each other; write a literal between them, such as {a}/{b}",
+        "two placeholders of its resource are adjacent; write a literal between them, such as {a}/{b}",
       );
     }
   }

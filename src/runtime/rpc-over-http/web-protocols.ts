@@ -109,7 +109,7 @@ function otherKind({ name }: SpokenProtocol): ServiceError {
 
 /**
  * Whether an RPC may be called by GET with its request in the query, which logs and histories keep
- * (docs/requirements.md, TRANS-3): it changes nothing, has a route of GET, is for everybody, and no
+ * (docs/requirements.md, TRANS-3): it changes nothing, has a route of GET, is open to all callers, and no
  * field of its request is to be redacted.
  *
  * @param known what an Any may hold, and extensions

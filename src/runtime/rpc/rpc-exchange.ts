@@ -49,7 +49,7 @@ export interface RpcExchange {
   reader<Message>(decoder: MessageDecoder<Message>): RequestReader<Message>;
   /** The call is one too many, and will be refused: its connection may be given fewer. Absent where it has one at a time. */
   tooMany?(): void;
-  /** Calls back if the client has gone, or a message was refused, before the call was over. */
+  /** Calls back if the client has disconnected, or a message was refused, before the call was over. */
   whenCancelled(listener: (reason: ServiceError) => void): void;
   /** Sends the headers, in a response of many messages; no effect once they were sent. */
   begin(own?: Metadata): void;

@@ -130,7 +130,7 @@ async function assemble(context: PartsContext): Promise<Server> {
 }
 
 /**
- * The options of a server with the origins of the platform: `frontends.*.allowed_origins` stands in
+ * The options of a server with the origins of the platform: `frontends.*.allowed_origins` is in
  * the route document, so that a page that the edge lets call is not refused by the service.
  * Those of the service's own configuration are for pages that call it without the edge.
  */

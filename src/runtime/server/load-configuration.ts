@@ -17,7 +17,7 @@ import type { ConfigurationSections, SectionValues } from "../configuration/stan
  * @throws ConfigurationError with all errors, each with its position; also if the file cannot be
  * read
  * @throws TypeError if `sections` declares what no file could have: a built-in key, or a value that
- * is no Standard Schema
+ * is not a Standard Schema
  *
  * @typeParam Sections - the service's own sections, with their schemas
  *

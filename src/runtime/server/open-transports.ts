@@ -131,7 +131,7 @@ function ageLimits({
   };
 }
 
-/** How RPCs are served by gRPC, on whichever port; `server.grpc` says more of it than that of HTTP. */
+/** How RPCs are served by gRPC, on any port; `server.grpc` configures more of it than `server.http`. */
 function grpcOptions(
   parts: TransportParts,
   timeoutNs: number,

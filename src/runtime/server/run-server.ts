@@ -122,11 +122,11 @@ class ProcessEnd {
   #uncaught(error: unknown): void {
     this.#exitCode = 1;
     if (this.#serving === undefined) {
-      const text = `an error that nobody caught: ${redactText(messageOf(error))}`;
+      const text = `uncaught error: ${redactText(messageOf(error))}`;
       process.stderr.write(`${printableLines(text)}\n`);
       process.exit(1);
     }
-    this.#serving.logger.error({ error }, "an error that nobody caught: the process ends");
+    this.#serving.logger.error({ error }, "uncaught error: the process ends");
     if (!this.#isEnding) this.#end();
   }
 

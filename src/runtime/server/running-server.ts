@@ -67,7 +67,7 @@ export interface RunningServerParts {
   readonly instance: string;
   readonly transports: readonly TransportServer[];
   readonly calls: CallsUnderWay;
-  /** Resolves once no handler of an audited call runs whose caller has gone. */
+  /** Resolves once no handler of an audited call runs whose caller has cancelled. */
   readonly handlersSettled: () => Promise<void>;
   readonly readiness: Readiness;
   readonly routes: RouteDocument | undefined;

@@ -238,7 +238,7 @@ export class MessageAccount implements MessageMemory {
 function tooHeavy(): ServiceError {
   return new ServiceError(
     "PAYLOAD_TOO_LARGE",
-    "a message takes more memory than there is for the messages of a connection",
+    "the message exceeds the memory for the messages of a connection",
   );
 }
 

@@ -42,7 +42,7 @@ function encodingOf(name: string): MessageEncoding | undefined {
 /**
  * How the client compresses its messages; undefined where it does not.
  *
- * @param header the name of the header that says so
+ * @param header the name of the header with the encoding
  * @throws ServiceError UNIMPLEMENTED for an encoding that is not known; INVALID_ARGUMENT for two
  */
 export function requestEncoding(
@@ -67,7 +67,7 @@ export function requestEncoding(
 /**
  * How a response is compressed for a client that says what it understands; undefined where it is not.
  *
- * @param accepted the values of the header that says so, each a list
+ * @param accepted the values of the header with the accepted encodings, each a list
  */
 export function responseEncoding(accepted: readonly string[]): MessageEncoding | undefined {
   if (accepted.length === 0) return undefined;
@@ -103,7 +103,7 @@ const AT_ONCE = 2;
 const MOST_WAITING = 2048;
 
 let unpacking = 0;
-/** Those that wait for a place, in the order in which they came. */
+/** Those that wait for a place, in the order in which they arrived. */
 const waiting = new Set<() => void>();
 
 /**

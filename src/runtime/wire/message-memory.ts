@@ -124,7 +124,7 @@ const ITEM_BYTES = 8;
 export const KEY_DIGITS = 4;
 const INDEX = /^(?:0|[1-9][0-9]{0,3})$/;
 
-/** The number that a key is for V8; NaN where it is none that matters. */
+/** The number that a key is for V8; NaN if it is not an index. */
 export function indexOf(key: string): number {
   return key.length <= KEY_DIGITS && INDEX.test(key) ? Number(key) : Number.NaN;
 }

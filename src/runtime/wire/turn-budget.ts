@@ -1,7 +1,7 @@
 /**
  * The bytes of large responses that one turn of the event loop may encode. All calls that arrive with
  * one read run in the same turn: without a bound, their responses are all in memory before the first
- * is sent, and nobody else is served meanwhile. Once a turn has spent its bytes, further calls wait
+ * is sent, and no other call is served in the meantime. Once a turn has spent its bytes, further calls wait
  * for a later turn, in their order.
  */
 export class TurnBudget {
@@ -37,12 +37,12 @@ export class TurnBudget {
     this.#release(waiting, 0);
   }
 
-  /** Lets one go on, as far as it gets without waiting, and then the next one. */
+  /** Continues one, as far as it gets without waiting, and then the next one. */
   #release(waiting: (() => void)[], index: number): void {
     const resolve = waiting[index];
     if (resolve === undefined) return;
     if (this.isSpent) {
-      // Before those that came meanwhile.
+      // Before those that arrived in the meantime.
       this.#waiting = [...waiting.slice(index), ...this.#waiting];
       return;
     }

@@ -38,7 +38,7 @@ export class UnreadResponses {
    * Counts a response, or a part of it. It is sent in any case: it is in memory already.
    *
    * @param cutOff aborts the response; it may end the wait itself
-   * @returns a function that ends the wait: the client has read it, or has gone; may be called
+   * @returns a function that ends the wait: the client has read it, or has disconnected; may be called
    * again
    */
   add(bytes: number, cutOff: () => void): () => void {

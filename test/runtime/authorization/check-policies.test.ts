@@ -63,7 +63,7 @@ test.each<[string, Partial<AccessPolicy>, "One" | "Many" | "raw", string]>([
       },
     }),
     "One",
-    "two placeholders of its resource stand next to each other",
+    "two placeholders of its resource are adjacent",
   ],
   ["a literal #", authz({ resource: literal("a#b") }), "One", '"a#b" is not an object id'],
 ])("%s is refused", (_, policy, kind, message) => {

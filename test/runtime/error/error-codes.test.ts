@@ -19,7 +19,7 @@ const CODES: Record<ErrorCode, [http: number, grpc: number, message: string]> = 
   PAYLOAD_TOO_LARGE: [413, 8, "payload too large"],
   UNSUPPORTED_MEDIA_TYPE: [415, 3, "unsupported media type"],
   RATE_LIMITED: [429, 8, "rate limited"],
-  CANCELLED: [499, 1, "the caller has gone"],
+  CANCELLED: [499, 1, "the caller has cancelled"],
   INTERNAL: [500, 13, "internal error"],
   UNIMPLEMENTED: [501, 12, "unimplemented"],
   UNAVAILABLE: [503, 14, "unavailable"],

@@ -1,4 +1,4 @@
-/** Calls past their deadline, or whose caller has gone: all work for them is cancelled, and no late response is sent. */
+/** Calls past their deadline, or whose caller has cancelled: all work for them is cancelled, and no late response is sent. */
 import { request } from "node:http";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -61,7 +61,7 @@ describe("an uncaught error ends the process with 1, and is logged without secre
     const slow = notice(port, "sleep-1000");
     await child.line("begun sleep-1000");
     const mishap = notice(port, id, headers as Record<string, string>);
-    const line = await child.line("an error that nobody caught: the process ends");
+    const line = await child.line("uncaught error: the process ends");
     expect(line).toMatchObject({
       level: "error",
       service: "vault",
@@ -79,7 +79,7 @@ describe("an uncaught error ends the process with 1, and is logged without secre
     const child = vault({ atStart: "rejects" });
     expect(await child.ended).toBe(1);
     expect(child.errors).toMatch(
-      /^an error that nobody caught: a stray rejection, password=\*\*\*\n\\u003a:stop-commands::\\u001b\[2J\n$/,
+      /^uncaught error: a stray rejection, password=\*\*\*\n\\u003a:stop-commands::\\u001b\[2J\n$/,
     );
   });
 });

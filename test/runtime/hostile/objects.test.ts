@@ -70,7 +70,7 @@ describe("an object id of two fields", () => {
       { kind: "principal", field: "subject_id" } as const,
     ]) {
       expect(() => resourceId(resource(field("id"), next), REQUEST)).toThrow(
-        "two placeholders of its resource stand next to each other",
+        "two placeholders of its resource are adjacent",
       );
     }
   });

@@ -40,8 +40,8 @@ describe("memory for messages [TRANS-4]", () => {
     second.account.release();
     third.account.close();
     expect(process.taken).toBe(0);
-    expect(() => first.take(1)).toThrow("the caller has gone");
-    expect(() => first.receive(20)).toThrow("the caller has gone");
+    expect(() => first.take(1)).toThrow("the caller has cancelled");
+    expect(() => first.receive(20)).toThrow("the caller has cancelled");
     expect(process.taken).toBe(0);
   });
 

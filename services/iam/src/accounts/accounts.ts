@@ -8,7 +8,7 @@ export interface PasswordAttempt {
   readonly password: string;
   /** The address of the client, which slows down attempts. */
   readonly address: string;
-  /** Aborts if the caller has gone. */
+  /** Aborts if the caller has cancelled. */
   readonly signal: AbortSignal;
 }
 

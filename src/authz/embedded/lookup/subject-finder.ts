@@ -41,7 +41,7 @@ interface Walk {
  * Finds the subjects that hold a permission on a resource, by walking from the resource over
  * everything that the permission is computed from, including subtracted sides. If nothing is
  * combined, every subject found holds it; otherwise each is checked. All subjects that were not
- * found are alike: they need one more check.
+ * found also need one more check.
  */
 export class SubjectFinder {
   readonly #graph: RelationshipGraph;

@@ -16,7 +16,7 @@ import { RunningCalls } from "./running-calls.ts";
 /** The context of a call: its deadline, and how it is stopped. */
 export interface CallContext {
   readonly deadline: Date;
-  /** Stops the call when the caller has gone. */
+  /** Stops the call when the caller has cancelled. */
   readonly onAbort: (cancel: () => void) => void;
 }
 
@@ -43,7 +43,7 @@ export class Connection {
 
   /**
    * Runs one call of the engine, which may ask SpiceDB many times. All of it ends with the
-   * deadline, with the caller and with the engine, whichever comes first.
+   * deadline, with the caller and with the engine, whichever is first.
    */
   async run<Result>(
     options: CallOptions = {},

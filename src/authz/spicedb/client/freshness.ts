@@ -108,7 +108,7 @@ export class Freshness {
   }
 }
 
-/** A shared request continues when one of its callers has gone. */
+/** A shared request continues when one of its callers has cancelled. */
 function unlessAborted<Result>(
   shared: Promise<Result>,
   signal: AbortSignal | undefined,

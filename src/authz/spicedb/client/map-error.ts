@@ -29,7 +29,7 @@ const CODES: Readonly<Record<number, AuthzErrorCode>> = {
 };
 
 const DEPTH_EXCEEDED = /exceeded the allowable maximum depth|max depth exceeded/i;
-/** SpiceDB 1.54 cannot look up resources where `self` stands below an intersection or exclusion. */
+/** SpiceDB 1.54 cannot look up resources where `self` is below an intersection or exclusion. */
 const LOOKUP_OF_SELF = /SELF_ENTRYPOINT/;
 /** How a connection that breaks during a call is reported, with any code. */
 const CONNECTION_LOST = /^(Received RST_STREAM|Connection dropped|Connection closed)/;

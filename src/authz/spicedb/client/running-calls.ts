@@ -18,7 +18,7 @@ export class RunningCalls {
    * Begins a call.
    *
    * @throws AuthzError UNAVAILABLE where the engine is closed; CANCELLED or DEADLINE_EXCEEDED where
-   * the caller has gone
+   * the caller has cancelled
    */
   begin(caller: AbortSignal | undefined): RunningCall {
     if (this.#closed) throw closedError();

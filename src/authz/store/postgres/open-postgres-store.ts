@@ -31,7 +31,7 @@ export type PostgresStoreOptions = {
  * Opens the store in a PostgreSQL database, which is held until it is closed. Connect to the server
  * directly, or through a proxy that keeps sessions: the lock belongs to the session.
  *
- * @throws AuthzError FAILED_PRECONDITION where the URL is none, another process holds the store, or the
+ * @throws AuthzError FAILED_PRECONDITION if the URL is not valid, another process holds the store, or the
  * database refuses this one; UNAVAILABLE where the server cannot be reached; an Error that says what to
  * install where `pg` is not
  *

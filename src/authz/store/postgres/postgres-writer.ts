@@ -95,7 +95,7 @@ export class PostgresWriter {
   }
 
   async close(): Promise<void> {
-    // A server that is gone does not answer the termination message.
+    // A lost server does not answer the termination message.
     await Promise.race([
       this.#client.end().catch(() => undefined),
       sleep(1000, undefined, { ref: false }),

@@ -49,7 +49,7 @@ export interface AuditData {
   readonly principal?: AuditPrincipal;
   /** The full method name, such as `hub.skills.v1.SkillService/GetSkill`; of a raw handler, its path. */
   readonly rpc: string;
-  /** The protocol that the call came by. */
+  /** The protocol of the call. */
   readonly transport: Transport;
   /**
    * The object that the event is about, as `type:id`: the one that the handler named by
@@ -66,13 +66,13 @@ export interface AuditData {
    * and in events that a handler recorded.
    */
   readonly status?: number;
-  /** The code of the same error, such as `FORBIDDEN`; `OK` where it was none; absent while pending. */
+  /** The code of the same error, such as `FORBIDDEN`; `OK` without an error; absent while pending. */
   readonly code?: string;
   /** The response that the caller got, if it differs: such as that the deadline has passed. */
   readonly answered?: {
     /** The HTTP status. */
     readonly status: number;
-    /** The code of the error; `OK` where it was none. */
+    /** The code of the error; `OK` without an error. */
     readonly code: string;
   };
   /**
@@ -80,7 +80,7 @@ export interface AuditData {
    * until then remain. `code` is `OK`, and `answered` or `caller_gone` says why.
    */
   readonly cut_off?: true;
-  /** Whether the caller had gone before the handler ended, so that nobody was notified. */
+  /** Whether the caller had cancelled before the handler ended, so that no response was sent. */
   readonly caller_gone?: true;
   /** The id in the logs of the call and in its response. */
   readonly request_id: string;
@@ -96,7 +96,7 @@ export interface AuditData {
   readonly call_event?: string;
   /** Of an event that a handler recorded: its details. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
-  /** Of an event that stands for repeated refusals. */
+  /** Of an event for repeated refusals. */
   readonly repeats?: AuditRepeats;
   /** The process that served the call. */
   readonly instance: string;
@@ -111,9 +111,9 @@ export interface AuditRepeats {
   readonly of: string;
   /** How many calls these are, without the first. */
   readonly count: number;
-  /** When the first of these calls came, as `time` has it. */
+  /** When the first of these calls arrived, as `time` has it. */
   readonly first: string;
-  /** When the last of them came. */
+  /** When the last of them arrived. */
   readonly last: string;
   /** How many different objects were asked for; above 20 an estimate. */
   readonly distinct_resources: number;

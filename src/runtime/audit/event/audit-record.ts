@@ -34,10 +34,10 @@ export function checkRecord(record: AuditRecord): Details | undefined {
   if (typeof record !== "object" || record === null)
     throw new TypeError("an audit event must be an object");
   const { event, riskLevel, resource, details } = record;
-  const stranger = Object.keys(record).find((key) => !KEYS.has(key));
-  if (stranger !== undefined)
+  const unknown = Object.keys(record).find((key) => !KEYS.has(key));
+  if (unknown !== undefined)
     throw new TypeError(
-      `an audit event has no ${JSON.stringify(stranger)}; use ${[...KEYS].join(", ")}`,
+      `an audit event has no ${JSON.stringify(unknown)}; use ${[...KEYS].join(", ")}`,
     );
   if (
     typeof event !== "string" ||

@@ -24,7 +24,7 @@ import type { ChangeWatch } from "./change-watch.ts";
 
 /** Where following begins. */
 export interface AuditFollowOptions {
-  /** The position of the last event that was handled; what came after it follows. */
+  /** The position of the last event that was handled; the events after it follow. */
   readonly after?: string;
   /** Without a position: from now on (`end`, where absent), or from the first event that is kept. */
   readonly from?: "start" | "end";
@@ -36,7 +36,7 @@ export interface AuditFollowOptions {
 export interface AuditChange {
   /** The event as it is now. */
   readonly event: AuditEvent;
-  /** Goes on after this event, also in another process. */
+  /** Continues after this event, also in another process. */
   readonly position: string;
 }
 

@@ -74,7 +74,7 @@ export class RefusalCounter {
     return this.#count;
   }
 
-  /** When the first repeat came, in milliseconds since the epoch. */
+  /** When the first repeat arrived, in milliseconds since the epoch. */
   get first(): number {
     return this.#first;
   }

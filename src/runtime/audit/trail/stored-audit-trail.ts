@@ -34,7 +34,7 @@ interface Begun {
   readonly time: number;
   /** The object that the call is about; undefined for the one that was authorized. */
   resource: string | undefined;
-  /** Whether the call came as far as its handler. */
+  /** Whether the call reached its handler. */
   isLetIn: boolean;
   isCompleted: boolean;
   /** How many further events its handler recorded. */

@@ -13,7 +13,7 @@ export interface AuthenticationRequest {
   readonly peerIsTrusted: boolean;
   /** The HTTP method as it was sent, `POST` over gRPC. */
   readonly httpMethod: string;
-  /** Aborts when the caller has gone, the deadline has passed, or the server shuts down. */
+  /** Aborts when the caller has cancelled, the deadline has passed, or the server shuts down. */
   readonly signal: AbortSignal;
 }
 

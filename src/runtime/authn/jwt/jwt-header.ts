@@ -27,7 +27,7 @@ export function readTokenHeader(token: string): JsonObject {
 /**
  * A part of a token as an object.
  *
- * @throws ServiceError UNAUTHORIZED where it is none, or has a key twice
+ * @throws ServiceError UNAUTHORIZED if it is not a JSON object, or has a key twice
  */
 export function readJsonObject(bytes: Uint8Array): JsonObject {
   let value: unknown;

@@ -15,7 +15,7 @@ export interface KeySetOptions {
   readonly logger: Logger;
 }
 
-/** How long a call waits for a provider while the keys at hand are only just too old. */
+/** How long a call waits for a provider while the cached keys have just expired. */
 const PATIENCE_MS = 1000;
 /**
  * How long calls wait without usable keys: less than a call may take, so that its response can say

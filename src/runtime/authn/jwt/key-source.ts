@@ -27,7 +27,7 @@ export async function fetchKeys(options: KeySourceOptions): Promise<readonly Ver
 /**
  * The usable keys of a key set (RFC 7517); those of other kinds are left out.
  *
- * @throws Error if it is none, or too large
+ * @throws Error if it is not a key set, or too large
  */
 export function readKeySet(
   { keys }: JsonObject,

@@ -35,7 +35,7 @@ export function readVerificationKey(
 ): VerificationKey | undefined {
   const { kty, kid, use, alg, key_ops: operations } = jwk as Record<string, unknown>;
   if (kty !== "RSA" && kty !== "EC") return undefined;
-  // A private key that was published is known to everybody.
+  // A private key that was published is not secret.
   if (SECRETS.some((name) => Object.hasOwn(jwk, name))) return undefined;
   if (use !== undefined && use !== "sig") return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) {

@@ -90,7 +90,7 @@ export class VerifiedTokens {
   }
 }
 
-/** A list that cannot tell decides about the bearer, too. */
+/** A list that is unavailable also refuses the bearer. */
 function isRevoked(revocations: RevocationList, token: VerifiedToken): boolean {
   try {
     return revocations.isRevoked(token);

@@ -81,6 +81,6 @@ function isGivenUp(error: unknown): boolean {
 
 function isTrouble(error: unknown, { deadlineIsOwn }: ClientCall): boolean {
   if (!(error instanceof ServiceError) || !TROUBLE.has(error.code)) return false;
-  // A caller with hardly any time left says nothing about the target.
+  // A caller with hardly any time left shows nothing about the target.
   return error.code !== "DEADLINE_EXCEEDED" || deadlineIsOwn;
 }

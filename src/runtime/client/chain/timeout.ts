@@ -41,7 +41,7 @@ export function timeout({ timeoutMs, streamTimeoutMs }: ClientOptions): ClientIn
   };
 }
 
-/** The end of a call, by time or by its caller, while the call goes on. */
+/** The end of a call, by time or by its caller, while the call continues. */
 class CallWatch {
   readonly #call: ClientCall;
   readonly #abort = new AbortController();

@@ -111,7 +111,7 @@ function takeOut(ways: readonly (readonly [owner: JsonObject, jsonName: string])
   }
 }
 
-/** What an absent field stands for; undefined where a path cannot hold that, or would make it present. */
+/** The value that an absent field means; undefined where a path cannot hold that, or would make it present. */
 function defaultOf(field: DescField): JsonValue | undefined {
   if (field.presence !== Presence.IMPLICIT) return undefined;
   if (field.fieldKind === "enum") return field.enum.value[0]?.name;

@@ -30,7 +30,7 @@ interface ErrorBody {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** The error that a status and a body tell. */
+/** The error of a status and a body. */
 export function errorOf(
   httpStatus: number,
   body: unknown,
@@ -102,7 +102,7 @@ export interface StatusBody {
   readonly message: string;
 }
 
-/** The error that a `google.rpc.Status` in JSON tells; undefined where a body is none. */
+/** The error of a `google.rpc.Status` in JSON; undefined if the body is not one. */
 function statusBodyOf({ code, message }: Record<string, unknown>): StatusBody | undefined {
   if (typeof code !== "number" || typeof message !== "string") return undefined;
   const known = CODE_OF_STATUS[code];

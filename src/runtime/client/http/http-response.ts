@@ -58,7 +58,7 @@ export async function* readLines(
   if (size > 0) throw new ServiceError("INTERNAL", "the response ends within a line");
 }
 
-/** Reads JSON; undefined where it is none. */
+/** Reads JSON; undefined if it is not valid. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;

@@ -52,7 +52,7 @@ export class BuiltInCalls implements BuiltInCallKeeper {
     try {
       call.begin(this.#request);
       const messages = exchange.codec === "json" ? await this.#inJson(path, exchange) : exchange;
-      // By then its client may have gone.
+      // By then its client may have disconnected.
       if (!call.isOver) await serve(messages, call);
     } catch (error) {
       exchange.fail(toServiceError(error));

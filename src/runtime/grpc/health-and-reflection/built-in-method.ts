@@ -29,7 +29,7 @@ export interface BuiltInMethod {
 /** The limits of a call, for its handler. */
 export interface OngoingCall {
   /**
-   * Aborts when the client has gone, the time is up or the server drains; its reason is the error
+   * Aborts when the client has disconnected, the time is up or the server drains; its reason is the error
    * for the caller.
    */
   readonly signal: AbortSignal;

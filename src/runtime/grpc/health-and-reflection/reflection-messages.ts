@@ -118,7 +118,7 @@ function decodeQuery(data: Uint8Array): ReflectionQuery {
 }
 
 /**
- * The `ServerReflectionResponse` to a query, which it repeats as it came.
+ * The `ServerReflectionResponse` to a query, which it repeats unchanged.
  *
  * @param sent the files that the client has; those that it gets are added
  */

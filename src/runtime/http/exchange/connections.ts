@@ -12,7 +12,7 @@ import type { ComingMessages } from "../../wire/message-reader.ts";
 
 /** What is notified of the end of its connection. */
 export interface OnConnection {
-  /** The connection is gone; nothing can be sent any more. */
+  /** The connection is closed; nothing can be sent any more. */
   lost(): void;
   /** Whether the request has not arrived completely. */
   readonly isReceiving: boolean;

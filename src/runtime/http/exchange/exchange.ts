@@ -24,7 +24,7 @@ export class Exchange implements OnConnection {
   readonly connection: Connection;
   /** Its call; undefined if it never reaches the chain. */
   call: Call | undefined;
-  /** Whether the client is gone. */
+  /** Whether the client has disconnected. */
   isLost = false;
   /** Called when it is, for exchanges that are not calls of a route. */
   onLost: (() => void) | undefined;
@@ -243,7 +243,7 @@ export class Exchange implements OnConnection {
     try {
       response.end(body);
       const { socket } = response;
-      // Most responses are in the kernel's buffer by now. If not, the reader is slow or gone.
+      // Most responses are in the kernel's buffer by now. If not, the reader is slow or has disconnected.
       const isTaken = connection.isMultiplexed
         ? response.writableFinished
         : socket === null || socket.writableLength === 0;

@@ -47,7 +47,7 @@ export function asksToClose({ headers, httpVersion }: IncomingMessage): boolean 
 }
 
 /**
- * Whether the client has gone, or the request was aborted: Node reports the end of an aborted
+ * Whether the client has disconnected, or the request was aborted: Node reports the end of an aborted
  * HTTP/2 stream, too.
  */
 export function isBrokenOff(incoming: IncomingMessage): boolean {

@@ -36,7 +36,7 @@ export function cutOffConnection(
   }
 }
 
-/** Waits until the client has read more, has gone, or the deadline of the call has passed. */
+/** Waits until the client has read more, has disconnected, or the deadline of the call has passed. */
 export function drained(response: ServerResponse, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

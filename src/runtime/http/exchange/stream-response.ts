@@ -63,7 +63,7 @@ async function sendStream(
   const isHead = incoming.method === "HEAD";
   let begun = false;
   let sent = 0;
-  // The call itself is notified when the client has gone.
+  // The call itself is notified when the client has disconnected.
   response.on("error", () => undefined);
   try {
     for await (const message of messages) {

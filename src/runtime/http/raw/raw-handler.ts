@@ -19,7 +19,7 @@ export interface RawRequest {
    *
    * @throws ServiceError PAYLOAD_TOO_LARGE where it is larger than `server.http.max_body_bytes`,
    * UNSUPPORTED_MEDIA_TYPE where it is compressed, RESOURCE_EXHAUSTED (429) where the calls under
-   * way use all memory for bodies, CANCELLED where the caller has gone, INTERNAL where something
+   * way use all memory for bodies, CANCELLED where the caller has cancelled, INTERNAL where something
    * else has read `incoming`
    */
   body(): Promise<Uint8Array>;

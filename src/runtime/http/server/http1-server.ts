@@ -42,7 +42,7 @@ export function createHttp1Server(limits: TransportLimits, listener: Http1Listen
 /**
  * Puts bytes back that Node could not parse because its parser was paused. Node pauses it while a
  * response waits for the client. Over TLS, a body that was decrypted together with its head comes to it
- * all the same, and Node 24 reports it as an error, though nothing is wrong. The parser gets it when it goes on.
+ * all the same, and Node 24 reports it as an error, though nothing is wrong. The parser gets it when it continues.
  *
  * @returns whether the error is that
  */

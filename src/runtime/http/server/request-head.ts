@@ -25,7 +25,7 @@ export function checkHead(
   }
   // The HTTP/1 parser accepts other numbers, too.
   if (incoming.httpVersionMajor !== (isMultiplexed ? 2 : 1)) {
-    throw invalidArgument("the request must say its version, HTTP/1.0 or HTTP/1.1");
+    throw invalidArgument("the request must have the version HTTP/1.0 or HTTP/1.1");
   }
   const hosts = headers.all("host");
   if (hosts.length > 1 || (hosts.length === 0 && incoming.httpVersion !== "1.0")) {

@@ -76,7 +76,7 @@ export function compileRequest(
 /** An empty body counts as none, even if its length was not announced. */
 async function refuseBody(parts: RequestParts): Promise<void> {
   const bytes = await parts.readBody();
-  if (bytes.length > 0) throw invalidArgument("this request takes no body");
+  if (bytes.length > 0) throw invalidArgument("this request must not have a body");
 }
 
 function compileBody(
@@ -101,7 +101,7 @@ function fieldOf(body: string, input: DescMessage): DescField {
 }
 
 /**
- * Compiles how a body is read that is a `google.api.HttpBody`: as it came, with its
+ * Compiles how a body is read that is a `google.api.HttpBody`: unchanged, with its
  * Content-Type. A field is set where either was sent.
  *
  * @returns undefined where the body is JSON

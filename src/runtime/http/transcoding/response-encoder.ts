@@ -67,7 +67,7 @@ export function compileResponse(
   };
 }
 
-/** @throws Error where the handler gave a type that is none */
+/** @throws Error if the handler set an invalid content type */
 function raw(message: unknown): EncodedResponse {
   if (message === undefined) return { contentType: DEFAULT_TYPE, body: NO_BYTES };
   const contentType = mediaTypeOf(message as HttpBody);

@@ -52,7 +52,7 @@ const NAME = /([A-Za-z0-9_.%-]{1,96})\\{0,8}["'`]?\]{0,2}\s{0,8}(?:=>|[=:])\s{0,
 /** The value after a name. */
 const VALUE =
   /(?:(?:bearer|basic|digest)\s+)?(?:(\\+")[^"]*"|(")(?:[^"\\]|\\.)*"?|(')[^']*'?|[^\s&;,"'{}[\]\\]+)/iy;
-/** Schemes of this header differ in where their secret stands, so without quotes all of the line is the value. */
+/** Schemes of this header differ in the place of their secret, so without quotes all of the line is the value. */
 const AUTHORIZATION = /authorization$/i;
 const REST_OF_LINE = /[^\r\n]+/y;
 /** The same in a text that is part of a URL: `%3D` stands for `=`, and `%253D` in one that is part of another. */
@@ -81,7 +81,7 @@ export function withoutNamedSecrets(text: string): string {
     .replace(SQL, `$1$2$3${REDACTED}$3`);
 }
 
-/** Where a value ends, and the quote that it stands in. */
+/** Where a value ends, and the quote around it. */
 interface Value {
   readonly end: number;
   readonly quote: string;

@@ -114,7 +114,7 @@ function send(response: ServerResponse, status: number, contentType: string, bod
  */
 class LatelyHeard {
   readonly #most: number;
-  /** From the one that was heard of longest ago to the one just now. */
+  /** From the least to the most recently active one. */
   readonly #connections = new Set<Socket>();
 
   /** @param most how many connections there are at most */

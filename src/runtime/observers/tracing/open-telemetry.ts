@@ -8,7 +8,7 @@ type OpenTelemetry = typeof import("@opentelemetry/api");
 
 let api: OpenTelemetry | undefined;
 
-/** Whether anything is registered with OpenTelemetry, by whichever copy of its API. */
+/** Whether anything is registered with OpenTelemetry, by any copy of its API. */
 function isRegistered(): boolean {
   return REGISTERED in globalThis;
 }
@@ -41,7 +41,7 @@ export interface TracedCall {
   readonly context: Context;
 }
 
-/** The traced calls under way, by their `CallContext`: clients go on below the call that they are given. */
+/** The traced calls under way, by their `CallContext`: the spans of clients are children of the call that they are given. */
 export const tracedCalls = new WeakMap<object, TracedCall>();
 
 /** Whether a response is a stream of messages, by what it is. */

@@ -66,7 +66,7 @@ const interceptor: Interceptor = async (call, next) => {
   return isAsyncIterable(response) ? eachInside(traced.context, response) : response;
 };
 
-/** Headers that may come in several pieces, which stand for one list. */
+/** Headers that may come in several pieces, which form one list. */
 const LISTS: ReadonlySet<string> = new Set(["tracestate", "baggage"]);
 
 const HEADERS: TextMapGetter<CallHeaders> = {

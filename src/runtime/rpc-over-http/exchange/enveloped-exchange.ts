@@ -66,7 +66,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     super(http, path, codec, settings);
     this.#form = form;
     this.transport = form.transport;
-    // The call itself is notified when the client has gone.
+    // The call itself is notified when the client has disconnected.
     http.response.on("error", () => undefined);
   }
 
@@ -202,7 +202,7 @@ function requirePlainBody(headers: CallHeaders, encodingHeader: string): void {
     if (coding === "" || coding.toLowerCase() === "identity") continue;
     throw new ServiceError(
       "UNIMPLEMENTED",
-      `the body must not be compressed as a whole: compress its messages, and say so in ${encodingHeader}`,
+      `the body must not be compressed as a whole: compress its messages, and name the encoding in ${encodingHeader}`,
     );
   }
 }

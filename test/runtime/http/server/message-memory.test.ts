@@ -117,7 +117,7 @@ test.each(PATHS)("%s: a body whose end comes after the deadline holds nothing", 
   expect(budget.process.taken).toBe(0);
 });
 
-test("body() of a handler whose caller has gone by then is rejected", async () => {
+test("body() of a handler whose caller has cancelled by then is rejected", async () => {
   const gone = signal();
   const reported = signal<unknown>();
   const hook = rawMethod(

@@ -216,7 +216,7 @@ describe("a request that does not fit", () => {
     ],
     ["POST /v1/box/tags", '{"a":1}', 'the field "tags" must be a list'],
     ["POST /v1/box/number", '"x"', 'the field "number" must be an int64'],
-    ["DELETE /v1/things/a", "{}", "this request takes no body"],
+    ["DELETE /v1/things/a", "{}", "this request must not have a body"],
   ])("%s %s", async (request, body, message) => {
     const { status, json } = await call(request, body);
     expect(json["message"]).toMatch(message);
