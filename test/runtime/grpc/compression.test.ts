@@ -40,7 +40,7 @@ afterAll(async () => {
 const asking = (count: number) =>
   frame(toBinary(EchoRequestSchema, create(EchoRequestSchema, { count })));
 
-describe("a response is compressed where the client accepts gzip and it is large", () => {
+describe("a large response is compressed if the client accepts gzip", () => {
   test.each([
     { accepts: "gzip", size: LARGE, compressed: true },
     { accepts: "identity,deflate,gzip", size: LARGE, compressed: true },
@@ -64,7 +64,7 @@ describe("a response is compressed where the client accepts gzip and it is large
   });
 });
 
-test("it is deflate for a client that accepts no gzip", async () => {
+test("deflate is used for a client that does not accept gzip", async () => {
   const accepted = { "grpc-accept-encoding": "identity,deflate" };
   const { headers, body } = await rawCall(session, ECHO, accepted, asking(LARGE));
   expect(headers["grpc-encoding"]).toBe("deflate");
@@ -86,13 +86,13 @@ test("in a stream, each message by its size", async () => {
   expect(fromBinary(EchoResponseSchema, data).data.length).toBe(LARGE);
 });
 
-test("an error is reported as ever, and is not compressed", async () => {
+test("an error is reported as usual, and is not compressed", async () => {
   const answer = await rawCall(session, ECHO, { "grpc-accept-encoding": "gzip" }, asking(-1));
   expect(answer).toMatchObject({ grpcStatus: 13, reason: "INTERNAL" });
   expect(answer.headers["grpc-encoding"]).toBeUndefined();
 });
 
-test("where it is switched off, nothing is compressed", async () => {
+test("if it is disabled, nothing is compressed", async () => {
   const plain = await startEchoServer({ config: { compression: false } });
   const own = rawSession(plain.port);
   const data = toBinary(

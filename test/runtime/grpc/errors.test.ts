@@ -151,7 +151,7 @@ test.each([
   expect(await call()).toMatchObject({ grpcStatus: 13, message: "internal error" });
 });
 
-describe("the details that an error says", () => {
+describe("the details of an error", () => {
   const detail = { typeUrl: "type.googleapis.com/a.v1.B", value: new Uint8Array([10, 1, 97]) };
   const thrown = (options: ServiceErrorOptions) => async () => {
     behave = () => {
@@ -172,12 +172,12 @@ describe("the details that an error says", () => {
     expect(read?.details).toEqual(statusDetails);
   });
 
-  test("are left out where they are too large for trailers", async () => {
+  test("are omitted if they are too large for trailers", async () => {
     const large = { ...detail, value: new Uint8Array(8000) };
     expect((await thrown({ statusDetails: [large] })())?.details).toEqual([]);
   });
 
-  test("are not passed on where another service reported them", async () => {
+  test("are not passed on if another service reported them", async () => {
     const read = await thrown({ statusDetails: [detail], isRemote: true })();
     expect(read).toMatchObject({ reason: "OWN", details: [{ typeUrl: ERROR_INFO }] });
   });
@@ -192,7 +192,7 @@ describe("the details that an error says", () => {
   });
 });
 
-test("a server may tell nothing in an ErrorInfo [ERR-2]", async () => {
+test("a server may send an empty ErrorInfo [ERR-2]", async () => {
   const silent = await startEchoServer({
     handlers: {
       echo: async () => {
@@ -236,7 +236,7 @@ test("a response over the limit", async () => {
   expect(await call()).toMatchObject({ grpcStatus: 8, reason: "PAYLOAD_TOO_LARGE" });
 });
 
-test("those who watch a call are shown what became of its response", async () => {
+test("observers of a call get the outcome of its response", async () => {
   ended.length = 0;
   behave = () => ({ count: 1.5 });
   await call();
@@ -270,7 +270,7 @@ test.each([
   },
 );
 
-test("headers of the handler come as initial metadata; those of the protocol cannot be set", async () => {
+test("headers of the handler are initial metadata; those of the protocol cannot be set", async () => {
   behave = (context) => {
     context.setResponseHeader("X-Page", "2");
     context.setResponseHeader("grpc-status", "0");

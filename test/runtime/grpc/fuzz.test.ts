@@ -41,7 +41,7 @@ test("any bytes as messages get a status", async () => {
   await echo.close();
 });
 
-test("any bytes as a connection leave the server standing", async () => {
+test("any bytes on a connection do not stop the server", async () => {
   const echo = await startEchoServer();
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.uint8Array({ maxLength: 200 }), async (preface, bytes) => {

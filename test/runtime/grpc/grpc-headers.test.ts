@@ -53,7 +53,7 @@ test.each([
   expect(trailers?.["x-own-trailing-bin"]).toBe(sent);
 });
 
-test("each value that a handler appends is sent as one of its own", async () => {
+test("each value that a handler appends is sent separately", async () => {
   server = await startEchoServer({
     handlers: {
       echo: async (request, context) => {

@@ -93,7 +93,7 @@ function filesOf(answer: Uint8Array): string[] {
 }
 
 describe("health watchers", () => {
-  test("have one timer between them, and one look at readiness", async () => {
+  test("share one timer and one check of readiness", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
     let looks = 0;
     let ready = true;
@@ -124,7 +124,7 @@ describe("health watchers", () => {
     await expect.poll(() => told().filter((each) => each === "1,2").length).toBe(200);
   });
 
-  test("one that comes while a change is not told yet hears of the next", async () => {
+  test("a new one during an unreported change gets the next change", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
     let ready = true;
     const session = sessionTo(await start({}, () => ready));
@@ -144,7 +144,7 @@ describe("health watchers", () => {
     expect(first().at(-1)).toBe(1);
   });
 
-  test("are so many of a connection, and so many of the process; the next one gets a place that is left", async () => {
+  test("are limited per connection and per process; the next one gets a free place", async () => {
     const echo = await start({ watchers: 4, watchersOfConnection: 3 });
     const [first, second] = [sessionTo(echo), sessionTo(echo)];
     const watch = async (session: typeof first) => {
@@ -166,14 +166,14 @@ describe("health watchers", () => {
     await expect.poll(async () => (await watch(second)).came).toBe("told");
   });
 
-  test("end when the time of streams is up", async () => {
+  test("end after the timeout of streams", async () => {
     const session = sessionTo(await start({ streamMs: 30 }));
     expect(await rawCall(session, WATCH)).toMatchObject({ grpcStatus: DEADLINE_EXCEEDED });
   });
 });
 
 describe("calls of built-in RPCs", () => {
-  test.each([CHECK, WATCH, REFLECT])("%s: a request that does not come", async (path) => {
+  test.each([CHECK, WATCH, REFLECT])("%s: a request that does not arrive", async (path) => {
     const session = sessionTo(await start({ requestMs: 30 }));
     expect(await rawCall(session, path, {}, null)).toMatchObject({
       grpcStatus: DEADLINE_EXCEEDED,
@@ -188,7 +188,7 @@ describe("calls of built-in RPCs", () => {
     expect(await call("20m")).toMatchObject({ grpcStatus: DEADLINE_EXCEEDED });
   });
 
-  test("many that wait for their request: the oldest end, and whoever asks is answered", async () => {
+  test("many that wait for their request: the oldest end, and requests are answered", async () => {
     const session = sessionTo(await start({ unheard: 3 }));
     const silent = (path: string) => rawCall(session, path, {}, null);
     const statuses: (number | undefined)[] = [];
@@ -199,7 +199,7 @@ describe("calls of built-in RPCs", () => {
     expect(await rawCall(session, CHECK)).toMatchObject({ grpcStatus: 0 });
   });
 
-  test("many that come at once, each with its request, are all answered", async () => {
+  test("many concurrent calls with their requests are all answered", async () => {
     const session = sessionTo(await start({ unheard: 3 }));
     const answers = Array.from({ length: 500 }, () => rawCall(session, CHECK));
     expect(new Set((await Promise.all(answers)).map(({ grpcStatus }) => grpcStatus))).toEqual(
@@ -208,7 +208,7 @@ describe("calls of built-in RPCs", () => {
   });
 });
 
-test("a connection that asks for many too many may have fewer at once, for a while", async () => {
+test("a connection with far too many calls gets a lower limit for a while", async () => {
   const session = sessionTo(await start({ watchersOfConnection: 1 }));
   const told: (number | undefined)[] = [];
   session.on("remoteSettings", ({ maxConcurrentStreams }) => told.push(maxConcurrentStreams));
@@ -230,7 +230,7 @@ test("a connection that asks for many too many may have fewer at once, for a whi
 });
 
 describe("reflection", () => {
-  test("whose client asks no more, takes nothing, or goes on for ever", async () => {
+  test("whose client sends nothing more, reads nothing, or never ends", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const echo = await start({ silenceMs: 30_000, reflectionMs: 300_000 });
     const list = text(7, "");
@@ -271,7 +271,7 @@ describe("reflection", () => {
     expect(stuck.stream.rstCode).toBe(8);
   });
 
-  test("has so many calls of a connection", async () => {
+  test("has a limited number of calls per connection", async () => {
     const session = sessionTo(await start({ reflectionsOfConnection: 1 }));
     const first = openCall(session, REFLECT);
     ask(first.stream, text(7, ""));
@@ -286,7 +286,7 @@ describe("reflection", () => {
     });
   });
 
-  test("answers so many calls at once: others wait until those end that take nothing", async () => {
+  test("answers a limited number of calls at once: others wait until calls that read nothing end", async () => {
     const { port } = await start({ answersAtOnce: 1 });
     const settings = { initialWindowSize: 0 };
     const stuck = connect(`http://127.0.0.1:${port}`, { settings });
@@ -311,7 +311,7 @@ describe("reflection", () => {
     expect(await second).toMatchObject({ grpcStatus: 0 });
   });
 
-  test("sends what a file imports once for each call, and always the file itself", async () => {
+  test("sends the imports of a file once per call, and the file itself each time", async () => {
     const call = openCall(sessionTo(await start({})), REFLECT);
     for (const query of [
       text(4, "fixture.v1.EchoService"),
@@ -334,7 +334,7 @@ describe("reflection", () => {
     ]);
   });
 
-  test("answers 8 MiB at most to a call that asks for the same again", async () => {
+  test("sends at most 8 MiB to a call that repeats its request", async () => {
     const call = openCall(sessionTo(await start({})), REFLECT);
     let bytes = 0;
     call.stream.on("data", (piece: Buffer) => {
@@ -346,7 +346,7 @@ describe("reflection", () => {
     expect(bytes).toBeLessThan(9 * 1024 * 1024);
   });
 
-  test("answers so many questions of a call", () => {
+  test("answers a limited number of requests of a call", () => {
     const answers = new ReflectionAnswers(new ReflectionIndex([SkillService]));
     const query = text(4, "no.Symbol");
     for (let count = 0; count < 20_000; count++) answers.to(query);

@@ -69,7 +69,7 @@ describe("reflection", () => {
     (version) => `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
   );
 
-  test.each(paths)("%s: what is not known", async (path) => {
+  test.each(paths)("%s: unknown names", async (path) => {
     for (const request of [
       text(3, "nothing.proto"),
       text(4, "no.Symbol"),
@@ -156,7 +156,7 @@ describe("reflection", () => {
     expect(refused).toContain("unauthenticated");
   });
 
-  test("none where the configuration turns it off", async () => {
+  test("is off if the configuration disables it", async () => {
     const off = await startEchoServer({ config: { reflection: false } });
     for (const path of paths) {
       await expect(ask(path, text(7, ""), off.target)).rejects.toMatchObject({ code: 12 });
@@ -184,7 +184,7 @@ describe("health", () => {
     session.destroy();
   });
 
-  test("Check of no message", async () => {
+  test("Check without a message", async () => {
     const session = rawSession(echo.port);
     expect(await rawCall(session, CHECK, {}, frame(Uint8Array.of(0x0a, 0xff)))).toMatchObject({
       grpcStatus: 3,
@@ -192,11 +192,11 @@ describe("health", () => {
     session.destroy();
   });
 
-  test("Watch of an unknown service says so and goes on", async () => {
+  test("Watch of an unknown service reports it and continues", async () => {
     expect((await ask(WATCH, text(1, "nothing"))).get(1)?.[0]).toBe(3);
   });
 
-  test("Watch tells changes, and the end when the server drains", async () => {
+  test("Watch reports changes, and ends when the server drains", async () => {
     const own = await startEchoServer({ options: { isReady: () => ready } });
     const client = new Client(own.target, credentials.createInsecure());
     const asIs = (bytes: Buffer) => bytes;
@@ -215,7 +215,7 @@ describe("health", () => {
   });
 });
 
-test("a client may wait for longer than timers can", async () => {
+test("a client's deadline may be longer than the maximum of timers", async () => {
   // Node makes such a timer fire at once, and warns of it.
   const warnings: string[] = [];
   const listener = ({ name }: Error) => warnings.push(name);

@@ -269,7 +269,7 @@ describe("refuses", () => {
     own.destroy();
   });
 
-  test("the body of a caller who is not let in is not even read", async () => {
+  test("the body of a refused caller is not read", async () => {
     deny = true;
     const answer = await rawCall(session, ECHO, {}, frame(Buffer.from("no protobuf at all"), 9));
     deny = false;
@@ -277,7 +277,7 @@ describe("refuses", () => {
   });
 });
 
-describe("11: metadata as the chain sees it", () => {
+describe("11: the metadata that the chain gets", () => {
   test.each([
     {
       name: "a duplicate is two values",
@@ -319,7 +319,7 @@ describe("11: metadata as the chain sees it", () => {
     expect([...(last?.headers.names() ?? [])].includes(header)).toBe(seen.length > 0);
   });
 
-  test("what names an arrival to the server itself is only metadata when a client sends it", async () => {
+  test("an internal name of the server is only metadata if a client sends it", async () => {
     const calls = Array.from({ length: 20 }, (_, key) =>
       rawCall(session, ECHO, { "svc-access-arrival": String(key) }, frame(hello)),
     );
@@ -330,13 +330,13 @@ describe("11: metadata as the chain sees it", () => {
     expect(last?.headers.all("svc-access-arrival")).toEqual(["19"]);
   });
 
-  test("what is not ASCII is not lost", async () => {
+  test("characters that are not ASCII are kept", async () => {
     const answer = await rawCall(session, ECHO, { "x-svc-user-id": "\u00e4" }, frame(hello));
     expect(answer.grpcStatus).toBe(0);
     expect(last?.headers.all("x-svc-user-id")[0]).toMatch(/[^ -~]/);
   });
 
-  test("pseudo-headers are none, but the host is one", async () => {
+  test("pseudo-headers are not headers, but the host is", async () => {
     await rawCall(session, ECHO, {}, frame(hello));
     expect([...(last as Call).headers.names()].filter((name) => name.startsWith(":"))).toEqual([]);
     expect(last?.headers.all("host")).toEqual([`127.0.0.1:${echo.port}`]);

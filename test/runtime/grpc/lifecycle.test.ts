@@ -54,7 +54,7 @@ describe("listen", () => {
 });
 
 describe("the end", () => {
-  test("drain lets calls under way end, and takes no more", async () => {
+  test("drain waits for running calls, and accepts no more", async () => {
     let finish = () => {};
     const held = new Promise<void>((resolve) => (finish = resolve));
     let begun = false;
@@ -82,7 +82,7 @@ describe("the end", () => {
     await echo.close();
   });
 
-  test("drain does not wait for those who have nothing under way", async () => {
+  test("drain does not wait for connections without calls", async () => {
     const echo = await startEchoServer();
     const session = rawSession(echo.port);
     await rawCall(session, ECHO);
@@ -102,7 +102,7 @@ describe("the end", () => {
     await expect.poll(() => session.closed).toBe(true);
   });
 
-  test("close ends calls under way", async () => {
+  test("close ends running calls", async () => {
     let begun = false;
     let reason: unknown;
     const handlers = {
@@ -183,7 +183,7 @@ describe("40: limits of a connection", () => {
     await echo.close();
   });
 
-  test("a peer that does not answer is let go", async () => {
+  test("a peer that does not answer pings is disconnected", async () => {
     const echo = await startEchoServer({ options: { limits: { keepaliveMs: 100 } } });
     const socket = connectSocket(echo.port, "127.0.0.1");
     const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -195,7 +195,7 @@ describe("40: limits of a connection", () => {
     await echo.close();
   });
 
-  test("what is not HTTP/2 at all", async () => {
+  test("bytes that are not HTTP/2", async () => {
     const echo = await startEchoServer();
     const socket = connectSocket(echo.port, "127.0.0.1");
     const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -260,7 +260,7 @@ describe("TLS", () => {
   });
   const pem = (name: string) => readFileSync(path(name));
 
-  test("a client without a certificate, and one that nobody vouches for", async () => {
+  test("a client without a certificate, and one with an untrusted certificate", async () => {
     const echo = await startEchoServer({ config: { tls: mutual() } });
     for (const own of [{}, { certificate: pem("stranger.pem"), key: pem("stranger.key") }]) {
       const options = { target: `localhost:${echo.port}`, retry: false as const, timeoutMs: 3000 };
@@ -288,7 +288,7 @@ describe("TLS", () => {
     await echo.close();
   });
 
-  test("junk and resets on a TLS port leave the server standing", async () => {
+  test("invalid bytes and resets on a TLS port do not stop the server", async () => {
     const echo = await startEchoServer({ config: { tls: mutual() } });
     for (const bytes of [Buffer.alloc(0), Buffer.from("GET / HTTP/1.1"), Buffer.alloc(500, 22)]) {
       for (const reset of [true, false]) {

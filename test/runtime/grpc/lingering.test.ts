@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("a client that never takes a small response does not keep the call for ever", async () => {
+test("a client that never reads a small response does not keep the call open forever", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   // Other files leave the clock of what lingers with a timer that is not fake.
   vi.resetModules();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { loadedOnce } from "../../../src/runtime/grpc/health-and-reflection/loaded-once.ts";
 
-test("what could not be loaded is loaded again, and kept then", async () => {
+test("a failed load is repeated, and its result is cached", async () => {
   let loads = 0;
   const load = loadedOnce(async () => {
     if (++loads === 1) throw new Error("not now");

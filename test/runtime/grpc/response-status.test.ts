@@ -24,7 +24,7 @@ test.each([
   expect(toUSVString(text).repeat(5000).startsWith(reported)).toBe(true);
 });
 
-test("a time to wait that is over is none", () => {
+test("a retry delay that has passed is omitted", () => {
   const error = new ServiceError("RATE_LIMITED", "slowly", { retryAfterSeconds: -3.5 });
   expect(statusTrailers(error, "hub")["retry-after"]).toBe("0");
 });

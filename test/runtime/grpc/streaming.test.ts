@@ -99,13 +99,13 @@ describe("errors in streams", () => {
     expect(counts).toEqual([0, 1, 2]);
   });
 
-  test("a defect of the handler tells nothing", async () => {
+  test("an error of the handler reveals nothing", async () => {
     const error = await all(client.expand({ text: "crash", count: 9 })).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: "INTERNAL", message: "internal error" });
     expect(JSON.stringify(error)).not.toContain("secret");
   });
 
-  test("what the stream of requests throws is the caller's", async () => {
+  test("an error of the request stream is the caller's", async () => {
     const broken = async function* () {
       yield { text: "a" };
       throw new RangeError("mine");
@@ -116,7 +116,7 @@ describe("errors in streams", () => {
 });
 
 describe("the end of a call", () => {
-  test("a client that leaves a stream ends the handler", async () => {
+  test("a client that ends a stream ends the handler", async () => {
     for await (const { count } of client.expand({ text: "wait", count: 1e6 }))
       if (count === 2) break;
     await expect.poll(() => seen.left).toBe(true);
@@ -133,7 +133,7 @@ describe("the end of a call", () => {
     await expect.poll(() => seen.reason).toMatchObject({ code: "CANCELLED" });
   });
 
-  test("the deadline of the client counts", async () => {
+  test("the deadline of the client applies", async () => {
     const session = rawSession(echo.port);
     const body = frame(toBinary(EchoRequestSchema, create(EchoRequestSchema, { text: "wait" })));
     const headers = { "grpc-timeout": "80m" };
@@ -143,7 +143,7 @@ describe("the end of a call", () => {
     session.destroy();
   });
 
-  test("a handler that returns early ends the call, whatever the client still sends", async () => {
+  test("a handler that returns early ends the call, even if the client still sends", async () => {
     const endless = async function* () {
       yield { text: "one" };
       yield { text: "stop" };
@@ -152,7 +152,7 @@ describe("the end of a call", () => {
     expect((await all(client.chat(endless()))).map(({ text }) => text)).toEqual(["one"]);
   });
 
-  test("a connection that is lost is the client's leaving", async () => {
+  test("a lost connection cancels the call", async () => {
     const session = rawSession(echo.port);
     const body = frame(toBinary(EchoRequestSchema, create(EchoRequestSchema, { text: "wait" })));
     void rawCall(session, "/fixture.v1.EchoService/Echo", {}, body);
@@ -172,7 +172,7 @@ describe("backpressure", () => {
     await expect.poll(() => seen.left).toBe(true);
   });
 
-  test("a refused message ends the stream, whatever the client still sends", async () => {
+  test("a refused message ends the stream, even if the client still sends", async () => {
     const session = rawSession(echo.port);
     const stream = session.request({
       ":method": "POST",
@@ -187,7 +187,7 @@ describe("backpressure", () => {
     session.destroy();
   });
 
-  test("a failure after messages that were not taken yet arrives, though the handler still reads", async () => {
+  test("an error after unread messages arrives, although the handler still reads", async () => {
     const texts = Array.from({ length: 8 }, () => "x".repeat(10_000));
     const heard: string[] = [];
     const talk = async () => {
@@ -271,7 +271,7 @@ describe("all kinds", () => {
   });
 });
 
-describe("a client that takes nothing", () => {
+describe("a client that reads nothing", () => {
   test("does not hold the call beyond its deadline", async () => {
     const session = rawSession(echo.port);
     const stream = session.request({

@@ -62,7 +62,7 @@ test.each([
   ]);
 });
 
-test("a call of an RPC is not", async () => {
+test("a call of an RPC is not reported", async () => {
   expect((await rawCall(session, ECHO)).grpcStatus).toBe(0);
   expect(notified).toEqual([]);
 });

@@ -43,7 +43,7 @@ function clientOf<Service extends DescService>(
   return createHttpClient(service, [one], { baseUrl: `http://127.0.0.1:${port}` });
 }
 
-describe("what has no place in a request is not sent", () => {
+describe("fields without a place in the request are not sent", () => {
   it.each([
     ["a field with presence that is absent, in a path", { key: "k" }, "GET /v1/{count}"],
     ["an enum with presence that is absent, in a path", { key: "k" }, "GET /v1/{mood}"],
@@ -78,21 +78,21 @@ describe("what is sent", () => {
     expect(lines).toEqual(["GET /v1/SHADE_UNSPECIFIED/0/false -", "GET /v1/SHADE_DARK/5/true -"]);
   });
 
-  it("has the default of an explicit field only where it is set", async () => {
+  it("has the default of an explicit field only if it is set", async () => {
     await using client = clientOf(EditionService, "Load", "GET /v1/{number}");
     await expect(client.load({})).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await client.load({ number: 0 });
     expect(lines).toEqual(["GET /v1/0 -"]);
   });
 
-  it("has no body where the field that it is for is absent", async () => {
+  it("has no body if its field is absent", async () => {
     await using client = clientOf(KindService, "Fields", "POST /v1/body", "anything");
     await client.fields({});
     await client.fields({ anything: { kind: { case: "nullValue", value: 0 } } });
     expect(lines).toEqual(["POST /v1/body -", "POST /v1/body application/json"]);
   });
 
-  it("leaves out of the query what the path has, and the messages around it", async () => {
+  it("omits fields of the path, and the messages around them, from the query", async () => {
     await using client = clientOf(PathService, "Nested", "GET /v1/{inner.inner.name}");
     await client.nested({ inner: { inner: { name: "a" } } });
     await client.nested({ inner: { number: 1n, inner: { name: "a" } } });
@@ -110,20 +110,20 @@ describe("what is sent", () => {
     expect(lines).toEqual(["GET /v1/-_-__w%3D%3D/x -"]);
   });
 
-  it("has protobuf names in the query where JSON names would lead elsewhere", async () => {
+  it("has protobuf names in the query if JSON names would mean other fields", async () => {
     await using client = clientOf(KindService, "Query", "GET /v1/query");
     await client.query({ dotted: "x", renamed: "y", constructor$: "z" });
     expect(lines).toEqual(["GET /v1/query?Other-Name=y&dotted=x&constructor=z -"]);
   });
 });
 
-it("takes a line for an error only where it is one of the server", () => {
+it("treats a line as an error only if it is one of the server", () => {
   const error = { status: 404, code: "RESOURCE_NOT_FOUND", message: "no" };
   expect(streamErrorOf({ error })).toBeUndefined();
   expect(streamErrorOf({ error: { ...error, request_id: "r" } })).toMatchObject({ status: 404 });
 });
 
-describe("an error of a server that is none of ours", () => {
+describe("an error of a foreign server", () => {
   it.each<[string, number, unknown, string, string]>([
     ["no JSON", 400, undefined, "INVALID_ARGUMENT", "invalid argument"],
     ["a list", 403, [5], "FORBIDDEN", "permission denied"],

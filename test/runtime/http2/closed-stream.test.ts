@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-test("a stream that is over holds nothing of its call, which V8 would keep with it, and its errors end nothing", async () => {
+test("a closed stream does not retain its call in memory, and its errors do not end the process", async () => {
   const ended: string[] = [];
   const streams: ServerHttp2Stream[] = [];
   const connections = new Http2Connections({

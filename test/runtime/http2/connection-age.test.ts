@@ -70,7 +70,7 @@ async function pass(milliseconds: number): Promise<void> {
 }
 
 describe.each(PORTS)("a connection of HTTP/2 on the port of %s", (port) => {
-  test("takes no calls beyond its age, and ends", async () => {
+  test("accepts no calls beyond its maximum age, and ends", async () => {
     const idle = { max_connection_idle_ns: 2 * AGE * MS };
     const { vault } = await started({ max_connection_age_ns: AGE * MS, ...idle });
     const session = opened(vault, port);
@@ -84,7 +84,7 @@ describe.each(PORTS)("a connection of HTTP/2 on the port of %s", (port) => {
     await closed;
   });
 
-  test("ends without a call, and not while it has one", async () => {
+  test("ends when it has no call, but not during one", async () => {
     const { vault, called, release } = await started({ max_connection_idle_ns: 50 * SECOND * MS });
     const [busy, idle] = [opened(vault, port), opened(vault, port)];
     const call = rawCall(busy, NOTICE, { "x-hold": "1" });
@@ -100,7 +100,7 @@ describe.each(PORTS)("a connection of HTTP/2 on the port of %s", (port) => {
     expect((await call).grpcStatus).toBe(0);
   });
 
-  test("lets its calls end, in the time that they are given", async () => {
+  test("waits for its calls, for the configured time", async () => {
     const times = {
       max_connection_age_ns: AGE * MS,
       max_connection_age_grace_ns: 50 * SECOND * MS,
@@ -118,7 +118,7 @@ describe.each(PORTS)("a connection of HTTP/2 on the port of %s", (port) => {
     release();
   });
 
-  test("is kept for ever otherwise", async () => {
+  test("is kept forever otherwise", async () => {
     const { vault, called, release } = await started({});
     const session = opened(vault, port);
     const call = rawCall(session, NOTICE, { "x-hold": "1" });
@@ -142,7 +142,7 @@ describe("a connection of HTTP/1.1", () => {
     });
   }
 
-  test("ends with the first response beyond its age", async () => {
+  test("ends with the first response beyond its maximum age", async () => {
     const { vault } = await started({ max_connection_age_ns: AGE * MS });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     closing.push(() => agent.destroy());
@@ -154,7 +154,7 @@ describe("a connection of HTTP/1.1", () => {
     expect(await isLast(agent, vault.http)).toBe(false);
   });
 
-  test("counts from its beginning, not from its first request", async () => {
+  test("is measured from its start, not from its first request", async () => {
     const { vault } = await started({ max_connection_age_ns: AGE * MS });
     const socket = connectTcp(vault.http, "127.0.0.1");
     closing.push(() => socket.destroy());

@@ -61,7 +61,7 @@ async function begin(path: string, type: string): Promise<void> {
 }
 
 describe.each(PROTOCOLS)("%s", (name, path, type) => {
-  test("ends as a whole, and then tells that the rest is not wanted", async () => {
+  test("ends completely, and then reports that the rest is not needed", async () => {
     await begin(path, type);
     const reset = await client.frame(isReset);
     expect(reset?.payload.readUInt32BE(0)).toBe(constants.NGHTTP2_NO_ERROR);
@@ -69,7 +69,7 @@ describe.each(PROTOCOLS)("%s", (name, path, type) => {
     expect(mine.findIndex(isEnd)).toBe(mine.length - 2);
   });
 
-  test("does so also for a client that does not take it yet", async () => {
+  test("does the same for a client that does not read it yet", async () => {
     const noWindow = Buffer.concat([Buffer.of(0, INITIAL_WINDOW_SIZE), uint32(0)]);
     await client.send(rawFrame(FRAME.SETTINGS, 0, 0, noWindow));
     await begin(path, type);
@@ -112,7 +112,7 @@ test.each(PROTOCOLS.filter(([name]) => name !== "gRPC"))(
   },
 );
 
-test.each(PROTOCOLS)("%s has its headers and its end in one piece", async (_name, path, type) => {
+test.each(PROTOCOLS)("%s has its headers and its end in one packet", async (_name, path, type) => {
   const pieces: number[] = [];
   client.socket.on("data", () => pieces.push(client.received.filter(ofStream).length));
   await begin(path, type);
@@ -121,7 +121,7 @@ test.each(PROTOCOLS)("%s has its headers and its end in one piece", async (_name
   expect(pieces.find((count) => count > 0)).toBeGreaterThanOrEqual(frames);
 });
 
-test("trailers that a raw handler announces come after its bytes", async () => {
+test("trailers that a raw handler announces follow its bytes", async () => {
   const path = { path: "/raw", match: "exact", methods: ["GET"], exposure: "PUBLIC" } as const;
   const raw = rawMethod(path, ({ response }) => {
     response.writeHead(200, ["Trailer", "x-sum"]);

@@ -77,7 +77,7 @@ describe.each([
     return running;
   }
 
-  test("does not wait for clients of HTTP/2 without a call", async () => {
+  test("does not wait for HTTP/2 clients without a call", async () => {
     const running = await started();
     const idle = rawSession(running.port);
     await once(idle, "remoteSettings");
@@ -87,7 +87,7 @@ describe.each([
     await drain(running, SOON);
   });
 
-  test("tells which call was the last", async () => {
+  test("reports the last call", async () => {
     const running = await started();
     const client = await rawClient(running.port);
     await client.send(
@@ -101,7 +101,7 @@ describe.each([
     expect(goaway?.payload.readUInt32BE(4)).toBe(constants.NGHTTP2_NO_ERROR);
   });
 
-  test("waits for a call, and not for the answer to its ping once that is over", async () => {
+  test("waits for a call, but after its end not for the response to its ping", async () => {
     let release: (value: object) => void = () => undefined;
     let begun: () => void = () => undefined;
     const called = new Promise<void>((resolve) => {
@@ -130,7 +130,7 @@ describe.each([
     );
   });
 
-  test("cuts off a client that does not hang up", async () => {
+  test("disconnects a client that does not close the connection", async () => {
     const running = await started();
     const socket = connectTcp({ port: running.port, host: "127.0.0.1", allowHalfOpen: true });
     closing.push(() => socket.destroy());

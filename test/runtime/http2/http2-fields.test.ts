@@ -38,13 +38,13 @@ function telling(name: string) {
   });
 }
 
-test("cookies that come in several fields are one", async () => {
+test("cookies in several fields are joined into one", async () => {
   const { origin } = await telling("cookie");
   const answer = await ask(origin, { ":path": "/raw", cookie: ["a=1", "__Host-s=2"] });
   expect(answer["x-told"]).toBe('["a=1; __Host-s=2"]');
 });
 
-test("other headers that come twice are two", () => {
+test("other headers that occur twice stay two", () => {
   const headers = new Http2Headers(["x-a", "1", "x-a", "2", "cookie", "a=1"]);
   expect(headers.all("x-a")).toEqual(["1", "2"]);
   expect(headers.all("cookie")).toEqual(["a=1"]);
@@ -69,7 +69,7 @@ describe("a host beside :authority", () => {
   });
 });
 
-test("CONNECT is refused with what is taken", async () => {
+test("CONNECT is refused with the allowed methods", async () => {
   const server = await telling("host");
   const answer = await ask(server.origin, { ":method": "CONNECT", ":authority": "a:80" });
   expect(answer[":status"]).toBe(405);
@@ -77,7 +77,7 @@ test("CONNECT is refused with what is taken", async () => {
   expect(server.unrouted).toMatchObject([{ httpMethod: "CONNECT", target: "", status: 405 }]);
 });
 
-test("the gRPC port says which method it takes", async () => {
+test("the gRPC port reports the allowed method", async () => {
   const server = await startEchoServer();
   const answer = await ask(`http://${server.target}`, { ":path": "/" });
   await server.close();

@@ -58,7 +58,7 @@ describe.each(PORTS)("on the port of %s", (port) => {
       },
     ],
   ])(
-    "a client that pings and asks for nothing is asked to be calm, and why: %s",
+    "a client that pings without calls gets ENHANCE_YOUR_CALM, and why: %s",
     async (_name, send) => {
       const client = new RawHttp2(vault[port]);
       closing.push(() => client.end());
@@ -81,7 +81,7 @@ describe.each(PORTS)("on the port of %s", (port) => {
     expect((await rawCall(session, NOTICE)).httpStatus).toBe(200);
   });
 
-  test("a client that gets responses pings as it likes", async () => {
+  test("a client that gets responses may ping without limit", async () => {
     await pingAmongCalls(opened(connect(`http://127.0.0.1:${vault[port]}`)));
   });
 });
@@ -106,9 +106,9 @@ describe.skipIf(opensslIsAbsent()).each(PORTS)("on the port of %s, with TLS", (p
     session = opened(connect(`https://localhost:${vault[port]}`, { ca }));
   });
 
-  test("a client that gets responses pings as it likes", () => pingAmongCalls(session));
+  test("a client that gets responses may ping without limit", () => pingAmongCalls(session));
 
-  test("a client that pings and asks for nothing is asked to be calm", async () => {
+  test("a client that pings without calls gets ENHANCE_YOUR_CALM", async () => {
     const reported = once(session, "goaway");
     await once(session, "remoteSettings");
     for (let sent = 0; sent < 4; sent++) session.ping(() => undefined);

@@ -29,7 +29,7 @@ function memory() {
 }
 
 describe("memory for messages [TRANS-4]", () => {
-  test("is refused where it is all taken, and given back when a call is over", () => {
+  test("is refused if all of it is in use, and released when a call is over", () => {
     const { process, connection } = memory();
     const [first, second, third] = [connection()("a"), connection()("b"), connection()("c")];
     first.take(200);
@@ -45,7 +45,7 @@ describe("memory for messages [TRANS-4]", () => {
     expect(process.taken).toBe(0);
   });
 
-  test("of one connection is half of that of the process", () => {
+  test("of one connection is half of the memory of the process", () => {
     const { connection } = memory();
     const call = connection();
     call("a").take(200);
@@ -53,7 +53,7 @@ describe("memory for messages [TRANS-4]", () => {
     connection()("c").take(200);
   });
 
-  test("that no message may take is refused for good, and costs no other call its own", () => {
+  test("that no message may use is refused permanently, without effect on other calls", () => {
     const { process, connection, ended } = memory();
     const call = connection();
     const [before, heavy] = [call("before"), call("heavy")];
@@ -73,7 +73,7 @@ describe("memory for messages [TRANS-4]", () => {
     expect(ended).toEqual(["before"]);
   });
 
-  test("of a piece that is small counts with those before it", () => {
+  test("of a small piece is counted with the pieces before it", () => {
     const { connection } = memory();
     const call = connection()("a");
     call.receive(199);
@@ -82,7 +82,7 @@ describe("memory for messages [TRANS-4]", () => {
     expect(() => call.receive(251)).toThrow(expect.objectContaining({ code: "PAYLOAD_TOO_LARGE" }));
   });
 
-  test("has a share that only small messages get", () => {
+  test("has a part that only small messages get", () => {
     const { process, connection } = memory();
     for (let index = 0; index < 2; index++) connection()("large").take(200);
     const small = connection()("small");
@@ -92,7 +92,7 @@ describe("memory for messages [TRANS-4]", () => {
     expect(process.taken).toBeGreaterThan(400 * KIB);
   });
 
-  test("is taken back from the messages that have been on their way for longest", () => {
+  test("is revoked from the messages that have been arriving for longest", () => {
     const { process, connection, ended } = memory();
     const calls = ["a", "b", "c", "d"].map((name) => connection()(name));
     for (const call of calls) call.receive(100);
@@ -110,7 +110,7 @@ describe("memory for messages [TRANS-4]", () => {
     expect(process.taken).toBe(400 * KIB);
   });
 
-  test("is not taken back for the one that has been on its way for longest itself", () => {
+  test("is not revoked for the message that has itself been arriving for longest", () => {
     const { connection, ended } = memory();
     const call = connection();
     const [first, second] = [call("a"), call("b")];
@@ -120,7 +120,7 @@ describe("memory for messages [TRANS-4]", () => {
     expect(ended).toEqual([]);
   });
 
-  test("is not taken back from unary calls whose message is complete, and is from streams", () => {
+  test("is revoked from streams, but not from unary calls with a complete message", () => {
     const { connection, ended } = memory();
     const [unary, stream] = [connection()("unary"), connection()("stream")];
     unary.take(200);
@@ -132,7 +132,7 @@ describe("memory for messages [TRANS-4]", () => {
     expect(ended).toEqual(["stream"]);
   });
 
-  test("is not taken back from streams that hold little", () => {
+  test("is not revoked from streams that hold little", () => {
     const { connection, ended } = memory();
     const stream = connection()("stream");
     stream.lasts();
@@ -142,7 +142,7 @@ describe("memory for messages [TRANS-4]", () => {
     expect(ended).toEqual([]);
   });
 
-  test("is not counted for a message that is small, while it comes", () => {
+  test("is not counted for a small message while it arrives", () => {
     const { process, connection } = memory();
     const call = connection()("a");
     call.receive(15);
@@ -155,7 +155,7 @@ describe("memory for messages [TRANS-4]", () => {
 });
 
 describe("responses that are not read", () => {
-  test("are cut off, those first that have waited for longest", () => {
+  test("are cut off, the oldest first", () => {
     const all = new UnreadResponses(400 * KIB);
     const cut: string[] = [];
     const waits = (of: UnreadResponses, name: string, kib: number) => {
@@ -183,7 +183,7 @@ describe("responses that are not read", () => {
     expect(right.bytes).toBe(0);
   });
 
-  test("one that is too large by itself is sent all the same; small ones are not counted", () => {
+  test("one that exceeds the limit alone is still sent; small ones are not counted", () => {
     const all = new UnreadResponses(100 * KIB);
     const done = all.add(500 * KIB, () => undefined);
     expect(all.bytes).toBe(500 * KIB);

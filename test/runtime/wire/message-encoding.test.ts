@@ -41,7 +41,7 @@ test.each([
   expect(responseCoding([accepted])?.name).toBe(expected);
 });
 
-test("what is too large is reported with what limits it", () => {
+test("a message that is too large is reported with its limit", () => {
   const method = { input: BytesValueSchema, output: BytesValueSchema };
   const limits = { maxBytes: 10, maxElements: 10, maxResponseBytes: 10 };
   const message = create(BytesValueSchema, { value: new Uint8Array(20) });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   measured = new Map(all.map((each) => [each.name, each]));
 });
 
-describe("a message weighs about what it takes", () => {
+describe("the estimate of a message is about its memory", () => {
   test.each(WEIGHED.map(({ name }) => name))("%s", (name) => {
     const { weighed, taken, isUsual } = measured.get(name) as Measured;
     expect(taken).toBeGreaterThan(0);
@@ -31,7 +31,7 @@ describe("a message weighs about what it takes", () => {
   });
 });
 
-test("the largest message has many elements, also of a wide type", () => {
+test("the largest message has many elements, even of a type with many fields", () => {
   const MIB = 1024 * 1024;
   const largest = (type: typeof EmptySchema | typeof FlatSchema) =>
     largestMessageBytes([type], 4 * MIB, 40_000);

@@ -10,7 +10,7 @@ function copiedBytes(): () => number {
   return () => concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0);
 }
 
-test("a message in pieces of one byte is copied twice, however long it is", () => {
+test("a message in pieces of one byte is copied twice, regardless of its length", () => {
   const message = Buffer.alloc(100_000, 7);
   const parser = new EnvelopeParser(message.length);
   const copied = copiedBytes();
@@ -40,7 +40,7 @@ test("messages are found wherever the pieces end", () => {
   }
 });
 
-test("none are no bytes, and what is dropped is gone", () => {
+test("no pieces have no bytes, and dropped bytes are released", () => {
   const pieces = new Pieces();
   expect(pieces.whole()).toHaveLength(0);
   for (const text of ["ab", "", "cd"]) pieces.push(Buffer.from(text));

@@ -16,7 +16,7 @@ function calls(budget: TurnBudget, count: number, bytes: number): number[] {
   return done;
 }
 
-test("calls beyond the budget of a turn go on in later turns, in their order [TRANS-4]", async () => {
+test("calls beyond the budget of a turn continue in later turns, in order [TRANS-4]", async () => {
   const budget = new TurnBudget(100);
   budget.spend(100);
   const done = calls(budget, 5, 50);
@@ -31,7 +31,7 @@ test("calls beyond the budget of a turn go on in later turns, in their order [TR
   expect([...done, later.length]).toEqual([0, 1, 2, 3, 4, 1]);
 });
 
-test("a turn has bytes again where the one before has spent some", async () => {
+test("a turn has bytes again after the previous one has spent some", async () => {
   const budget = new TurnBudget(100);
   budget.spend(60);
   expect(budget.isSpent).toBe(false);
@@ -44,7 +44,7 @@ test("a turn has bytes again where the one before has spent some", async () => {
   expect(budget.isSpent).toBe(false);
 });
 
-test("a response that is larger than the budget is made, alone in its turn", async () => {
+test("a response that is larger than the budget is encoded alone in its turn", async () => {
   const budget = new TurnBudget(100);
   budget.spend(1000);
   const done = calls(budget, 3, 1000);

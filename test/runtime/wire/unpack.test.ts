@@ -35,7 +35,7 @@ afterEach(() => {
   expect(begun).toHaveLength(0);
 });
 
-test("two are unpacked at once, the others in their order", async () => {
+test("two messages are decompressed at once, the others wait in order", async () => {
   const order: number[] = [];
   const all = [0, 1, 2, 3].map((index) => start().then(() => order.push(index)));
   await expect.poll(() => begun.length).toBe(2);
@@ -50,7 +50,7 @@ test("two are unpacked at once, the others in their order", async () => {
   expect(order).toEqual([0, 1, 2, 3]);
 });
 
-test("what nobody wants any more is never unpacked", async () => {
+test("a message that is no longer needed is never decompressed", async () => {
   const busy = [start(), start()];
   const gone = new AbortController();
   const abandoned = [start(gone.signal), start(gone.signal)];
@@ -67,7 +67,7 @@ test("what nobody wants any more is never unpacked", async () => {
   expect(unpacked).toBe(3);
 });
 
-test("no more than so many wait, and those that leave make room", async () => {
+test("the number of waiting messages is limited, and cancelled ones make room", async () => {
   const gone = new AbortController();
   const busy = [start(), start()];
   const waiting = Array.from({ length: 2048 }, () => start(gone.signal));
@@ -83,7 +83,7 @@ test("no more than so many wait, and those that leave make room", async () => {
   await Promise.all([...busy, next]);
 });
 
-test("one that fails gives its place to the next", async () => {
+test("a failed one gives its place to the next", async () => {
   const all = [start(), start(), start()];
   await expect.poll(() => begun.length).toBe(2);
   begun.shift()?.reject(new Error("no such data"));
@@ -98,7 +98,7 @@ test("one that fails gives its place to the next", async () => {
   await all[2];
 });
 
-test("the message of a call that is over leaves the queue", async () => {
+test("the message of a finished call leaves the queue", async () => {
   const busy = [start(), start()];
   const source = new PassThrough();
   const reader = new MessageReader(source, {

@@ -46,7 +46,7 @@ test.each([204, 304])(
   },
 );
 
-test("bytes and texts arrive as they are", async () => {
+test("bytes and texts arrive unchanged", async () => {
   for (const body of ["täxt", new Uint8Array([0, 255, 7])]) {
     const { response } = await answerTo({ status: 201, body });
     expect(response.status).toBe(201);

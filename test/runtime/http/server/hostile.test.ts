@@ -120,7 +120,7 @@ describe("paths (36, 37)", () => {
     expect(served).toEqual([expected]);
   });
 
-  it("12: no header steers the choice of a route", async () => {
+  it("12: no header changes the choice of a route", async () => {
     served = [];
     const headers = ["X-Forwarded-Uri", "X-Envoy-Original-Path", "X-Original-URL", "X-Rewrite-URL"];
     const request = get("/v1/things/x", ...headers.map((name) => `${name}: /healthz`));
@@ -166,7 +166,7 @@ describe("bodies (38)", () => {
     expect(statusOf(await sendRaw(running.port, post("{}", LENGTH, ...headers)))).toBe(200);
   });
 
-  it("refuses a body by its announced length, before it comes", async () => {
+  it("refuses a body by its announced length, before it arrives", async () => {
     const headers = ["Content-Type: application/json", "Content-Length: 1001"];
     const response = await sendRaw(running.port, post("", ...headers));
     expect(errorOf(response)).toMatchObject({ status: 413, code: "PAYLOAD_TOO_LARGE" });
@@ -188,7 +188,7 @@ describe("bodies (38)", () => {
     expect(response).toContain("Connection: close");
   });
 
-  it("asks for a body only where it is wanted (Expect: 100-continue)", async () => {
+  it("requests a body only if it is needed (Expect: 100-continue)", async () => {
     const headers = ["Content-Type: application/json", "Content-Length: 2", "Expect: 100-continue"];
     const refused = await sendRaw(running.port, post("", ...headers, "X-Refuse: 1"));
     expect(statusOf(refused)).toBe(401);
@@ -196,7 +196,7 @@ describe("bodies (38)", () => {
     expect(asked).toBe("HTTP/1.1 100 Continue\r\n\r\n");
   });
 
-  it("gives up on a body that stops to come", async () => {
+  it("ends a request whose body stops arriving", async () => {
     const headers = ["Content-Type: application/json", "Content-Length: 20"];
     const response = await sendRaw(running.port, post("{", ...headers), 1_500);
     expect(errorOf(response)).toMatchObject({ status: 408, code: "REQUEST_TIMEOUT" });
@@ -231,7 +231,7 @@ describe("the transport (40)", () => {
     },
   );
 
-  it("40: what was refused is not answered a second time for the junk after it", async () => {
+  it("40: a refused request gets no second response for the bytes after it", async () => {
     const head = ["POST /nope HTTP/1.1", "Host: x", "Transfer-Encoding: chunked", "", "zz\r\n"];
     const response = await sendRaw(running.port, head.join("\r\n"), 400);
     expect(errorOf(response)).toMatchObject({ status: 404 });
@@ -242,7 +242,7 @@ describe("the transport (40)", () => {
     expect(errorOf(response)).toMatchObject({ status: 400, message: "the request is malformed" });
   });
 
-  it("40: too many headers are 431, none is dropped", async () => {
+  it("40: too many headers are 431, and none is dropped", async () => {
     const headers = Array.from({ length: 200 }, (_, index) => `X-${index}: 1`);
     const response = await sendRaw(running.port, get("/v1/things/x", ...headers));
     expect(errorOf(response)).toMatchObject({ status: 431, code: "REQUEST_HEADERS_TOO_LARGE" });
@@ -262,7 +262,7 @@ describe("the transport (40)", () => {
     expect(errorOf(response)).toMatchObject({ status: 408, code: "REQUEST_TIMEOUT" });
   });
 
-  it("says where a request came from whose client closed the connection in its middle", async () => {
+  it("logs the address of a client that closes the connection within a request", async () => {
     const { port, unrouted } = await start({});
     const socket = connect(port, "127.0.0.1");
     socket.write("GET /v1 HTTP/1.1\r\nHost: x\r\nX-A: al", () => socket.destroy());
@@ -270,7 +270,7 @@ describe("the transport (40)", () => {
     expect(unrouted[0]).toMatchObject({ status: 400, peer: { address: "127.0.0.1" } });
   });
 
-  it("serves so many pipelined requests at once, and ends the connection after them", async () => {
+  it("serves a limited number of pipelined requests at once, and closes the connection after them", async () => {
     let begun = 0;
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -308,7 +308,7 @@ describe("the transport (40)", () => {
     expect(served).toEqual(["thing a", "thing b"]);
   });
 
-  it("is not a proxy: CONNECT gets nothing, TRACE 405", async () => {
+  it("is not a proxy: CONNECT gets no response, TRACE 405", async () => {
     expect(await sendRaw(running.port, "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n")).toBe("");
     const trace = await sendRaw(running.port, "TRACE /v1/things/x HTTP/1.1\r\nHost: x\r\n\r\n");
     expect(statusOf(trace)).toBe(405);
@@ -340,7 +340,7 @@ describe("other origins (41)", () => {
     }
   });
 
-  it("41: two origins are none", async () => {
+  it("41: two origins are not an allowed origin", async () => {
     const origin = "Origin: https://app.example.com";
     expect(
       statusOf(await sendRaw(running.port, preflight("/v1/things", origin, origin, ASK))),

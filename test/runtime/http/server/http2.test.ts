@@ -84,7 +84,7 @@ const putThing = thingMethod(
   async (request) => request,
 );
 
-describe("what cannot be served", () => {
+describe("requests that cannot be served", () => {
   test.each([
     {
       name: "no such path",
@@ -145,7 +145,7 @@ describe("what cannot be served", () => {
     expect(answer.headers[":status"]).toBeGreaterThanOrEqual(400);
   });
 
-  test("gRPC, where no gRPC is served there", async () => {
+  test("gRPC, if it is not served on this port", async () => {
     const { origin } = await start({ methods: [getThing] });
     const headers = {
       ":method": "POST",
@@ -196,7 +196,7 @@ describe("calls [TRANS-2]", () => {
     expect(options.headers).toMatchObject({ ":status": 204 });
   });
 
-  test("whose client resets the stream abort, and the connection goes on", async () => {
+  test("whose client resets the stream abort, and the connection continues", async () => {
     const begun = deferred<void>();
     const aborted = deferred<void>();
     const slow = thingMethod("getThing", [httpRoute("GET /slow")], async (_request, { signal }) => {
@@ -215,7 +215,7 @@ describe("calls [TRANS-2]", () => {
     expect((await ask(session, { ":path": "/nothing" })).headers[":status"]).toBe(404);
   });
 
-  test("of streams, a line for each message", async () => {
+  test("of streams have a line for each message", async () => {
     const watch = thingMethod("watchThings", [httpRoute("GET /watch")], async function* () {
       yield create(ThingSchema, { name: "a" });
       yield create(ThingSchema, { name: "b" });
@@ -361,7 +361,7 @@ describe("headers of raw handlers that are too large", () => {
 });
 
 describe("the first bytes", () => {
-  test.each([1, 3, 23])("may come in pieces of %d bytes", async (size) => {
+  test.each([1, 3, 23])("may arrive in pieces of %d bytes", async (size) => {
     const { port } = await start({ methods: [getThing] });
     const socket = connectTcp(port, "127.0.0.1");
     socket.setNoDelay(true);
@@ -377,7 +377,7 @@ describe("the first bytes", () => {
     socket.destroy();
   });
 
-  test("that only look like those of HTTP/2 are of HTTP/1.1", async () => {
+  test("that only resemble HTTP/2 are HTTP/1.1", async () => {
     const { port } = await start({ methods: [getThing] });
     const propfind = connectTcp(port, "127.0.0.1");
     propfind.write("PR");
@@ -398,7 +398,7 @@ describe("the first bytes", () => {
 });
 
 describe("the end", () => {
-  test("waits for calls under way, and takes no further ones", async () => {
+  test("waits for running calls, and accepts no more", async () => {
     const begun = deferred<void>();
     const go = deferred<void>();
     const slow = thingMethod("getThing", [httpRoute("GET /slow")], async (request) => {
@@ -421,7 +421,7 @@ describe("the end", () => {
     await drained;
   });
 
-  test("at once breaks calls off", async () => {
+  test("without waiting aborts calls", async () => {
     const begun = deferred<AbortSignal>();
     const slow = thingMethod("getThing", [httpRoute("GET /slow")], (_request, { signal }) => {
       begun.resolve(signal);

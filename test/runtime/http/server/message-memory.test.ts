@@ -62,24 +62,27 @@ async function startWaiting(processBytes: number, chain: Parameters<typeof openC
   return { budget, open, port, post, body, handled: () => handled };
 }
 
-test.each(PATHS)("%s: a body over what is left is refused, and may come again", async (path) => {
-  const bytes = 50 * KIB;
-  const { budget, open, post, handled } = await startWaiting(128 * KIB);
-  const first = [post(path, bytes), post(path, bytes)];
-  await expect.poll(handled).toBe(2);
-  const refused = await post(path, bytes);
-  expect(refused.status).toBe(429);
-  expect(refused.headers.get("retry-after")).toBe("1");
-  expect(await refused.json()).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
-  expect(budget.process.taken).toBeGreaterThanOrEqual(2 * bytes);
-  open();
-  for (const each of await Promise.all(first)) expect(each.status).toBe(200);
-  await expect.poll(() => budget.process.taken).toBe(0);
-  expect((await post(path, bytes)).status).toBe(200);
-  await expect.poll(() => budget.process.taken).toBe(0);
-});
+test.each(PATHS)(
+  "%s: a body larger than the free memory is refused, and accepted later",
+  async (path) => {
+    const bytes = 50 * KIB;
+    const { budget, open, post, handled } = await startWaiting(128 * KIB);
+    const first = [post(path, bytes), post(path, bytes)];
+    await expect.poll(handled).toBe(2);
+    const refused = await post(path, bytes);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refused.json()).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+    expect(budget.process.taken).toBeGreaterThanOrEqual(2 * bytes);
+    open();
+    for (const each of await Promise.all(first)) expect(each.status).toBe(200);
+    await expect.poll(() => budget.process.taken).toBe(0);
+    expect((await post(path, bytes)).status).toBe(200);
+    await expect.poll(() => budget.process.taken).toBe(0);
+  },
+);
 
-test.each(PATHS)("%s: a caller that hangs up gives back what it held", async (path) => {
+test.each(PATHS)("%s: the memory of a caller that disconnects is released", async (path) => {
   const { budget, open, port, body, handled } = await startWaiting(1024 * KIB);
   const text = body(30 * KIB);
   const socket = connect(port, "127.0.0.1");
@@ -93,7 +96,7 @@ test.each(PATHS)("%s: a caller that hangs up gives back what it held", async (pa
   open();
 });
 
-test("a small body and one that is too large hold nothing in the end", async () => {
+test("a small body and one that is too large hold no memory in the end", async () => {
   const { budget, open, post } = await startWaiting(1024 * KIB);
   open();
   expect((await post("/v1/things", 0)).status).toBe(200);
@@ -102,7 +105,7 @@ test("a small body and one that is too large hold nothing in the end", async () 
   await expect.poll(() => budget.process.taken).toBe(0);
 });
 
-test.each(PATHS)("%s: a body whose end comes after the deadline holds nothing", async (path) => {
+test.each(PATHS)("%s: a body that ends after the deadline holds no memory", async (path) => {
   const { budget, port } = await startWaiting(1024 * KIB, { timeoutMs: { unary: 50, stream: 50 } });
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
@@ -139,7 +142,7 @@ test("body() of a handler whose caller has cancelled by then is rejected", async
   expect(await reported.promise).toMatchObject({ code: "CANCELLED" });
 });
 
-test("there is room for four of the largest messages, and on one connection for two", () => {
+test("there is memory for four of the largest messages, and for two on one connection", () => {
   const MIB = 1024 * KIB;
   expect(requestBudget(12 * MIB).connectionBytes).toBe(64 * MIB);
   const { process, connectionBytes } = requestBudget(1000 * MIB);

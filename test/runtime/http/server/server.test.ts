@@ -53,7 +53,7 @@ describe("errors [ERR-2]", () => {
     expect(response.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
   });
 
-  it("tells when to try again", async () => {
+  it("has Retry-After", async () => {
     const error = new ServiceError("RATE_LIMITED", undefined, { retryAfterSeconds: 1.2 });
     const { origin } = await start({
       methods: [thingMethod("getThing", GET_THING, async () => Promise.reject(error))],
@@ -62,7 +62,7 @@ describe("errors [ERR-2]", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([429, "2"]);
   });
 
-  it("says the phrase of its status where a header of the handler cannot be sent", async () => {
+  it("has the phrase of its status if a header of the handler cannot be sent", async () => {
     const { port } = await start({
       methods: [
         thingMethod("getThing", GET_THING, async (_thing: Thing, context: CallContext) => {
@@ -76,7 +76,7 @@ describe("errors [ERR-2]", () => {
     expect(response).not.toContain("b: c");
   });
 
-  it("takes no request id that would harm a log", async () => {
+  it("ignores a request id that is unsafe in a log", async () => {
     const { port } = await start({ methods: [] });
     const response = await sendRaw(port, get("/nope", "X-Request-ID: a b"));
     expect(errorOf(response)["request_id"]).toMatch(/^[0-9a-f-]{36}$/);
@@ -86,7 +86,7 @@ describe("errors [ERR-2]", () => {
 describe("methods", () => {
   const methods = [thingMethod("getThing", GET_THING, async (thing: Thing) => thing)];
 
-  it.each(["BREW", "CONNECT"])("refuses to start with %s, which it could not read", (method) => {
+  it.each(["BREW", "CONNECT"])("does not start with %s, which Node cannot parse", (method) => {
     const route = httpRoute(`${method} /v1/things/{name}`);
     const started = start({ methods: [thingMethod("getThing", [route], async () => ({}))] });
     return expect(started).rejects.toThrow(`cannot read requests with that method`);
@@ -121,7 +121,7 @@ describe("methods", () => {
     expect(unrouted).toMatchObject([{ httpMethod: method, target, status }]);
   });
 
-  it("tells of requests that are not a call, without their query", async () => {
+  it("logs requests that are not a call, without their query", async () => {
     const { origin, unrouted } = await start({ methods });
     await fetch(`${origin}/nope?token=secret`);
     expect(unrouted).toMatchObject([
@@ -137,7 +137,7 @@ describe("methods", () => {
 });
 
 describe("calls", () => {
-  it("know their peer, target and headers, each occurrence of its own", async () => {
+  it("have their peer, target and headers, and each occurrence of a header", async () => {
     let seen: Call | undefined;
     const { port } = await start({
       chain: openChain({ requestInfo: (call) => void (seen = call) }),
@@ -155,7 +155,7 @@ describe("calls", () => {
     expect(seen?.responseBytes).toBeGreaterThan(2);
   });
 
-  it("of the authenticated are not to be kept; headers of the handler are sent, but not those of the server", async () => {
+  it("with authentication have responses that are not cacheable; headers of the handler are sent, but not those of the server", async () => {
     const handler = async (_request: Thing, context: CallContext) => {
       context.setResponseHeader("X-Extra", "1");
       context.setResponseHeader("Content-Length", "1");
@@ -175,7 +175,7 @@ describe("calls", () => {
     expect(response.headers.get("vary")).toBe("Accept, Origin");
   });
 
-  it("have each value that the handler appends as a header of its own, and no trailers", async () => {
+  it("have each value that the handler appends as a separate header, and no trailers", async () => {
     const handler = async (_request: Thing, context: CallContext) => {
       context.setResponseHeader("Set-Cookie", "a=1");
       context.appendResponseHeader("set-cookie", "b=2");
@@ -188,7 +188,7 @@ describe("calls", () => {
     expect(response).not.toContain("x-trailer");
   });
 
-  it("end when the client goes", async () => {
+  it("end when the client disconnects", async () => {
     let reason: unknown;
     let isBegun = false;
     const { port, server } = await start({
@@ -212,7 +212,7 @@ describe("calls", () => {
     expect(reason).toMatchObject({ code: "CANCELLED" });
   });
 
-  it("are 504 when their time is up, also while the body comes", async () => {
+  it("are 504 after their deadline, also while the body arrives", async () => {
     const { port } = await start({
       chain: openChain({ timeoutMs: { unary: 100, stream: 100 } }),
       methods: [thingMethod("getThing", GET_THING, async () => ({}))],
@@ -236,7 +236,7 @@ describe("calls", () => {
 });
 
 describe("streams", () => {
-  it("are a line of JSON each", async () => {
+  it("have a line of JSON for each message", async () => {
     const { origin } = await start({
       methods: [
         thingMethod("watchThings", WATCH, async function* ({ name }: Thing) {
@@ -254,7 +254,7 @@ describe("streams", () => {
     expect(lines).toMatchObject([{ name: "a" }, { name: "b" }]);
   });
 
-  it("that fail before their first message are an error as any other", async () => {
+  it("that fail before their first message are a normal error", async () => {
     const { origin } = await start({
       methods: [
         thingMethod("watchThings", WATCH, async function* () {
@@ -282,7 +282,7 @@ describe("streams", () => {
     });
   });
 
-  it("of which a message cannot be encoded have failed, also for logs and audit", async () => {
+  it("with a message that cannot be encoded have failed, also for logs and audit", async () => {
     const ended: unknown[] = [];
     const { origin } = await start({
       chain: openChain({ observers: [{ end: (_call, error) => void ended.push(error) }] }),
@@ -301,7 +301,7 @@ describe("streams", () => {
     expect(ended).toMatchObject([{ code: "INTERNAL" }, { code: "INTERNAL" }]);
   });
 
-  it("wait for a client that reads slowly, and end when it goes", async () => {
+  it("wait for a client that reads slowly, and end when it disconnects", async () => {
     let sent = 0;
     let isOver = false;
     const { port } = await start({
@@ -332,7 +332,7 @@ describe("streams", () => {
 });
 
 describe("raw handlers", () => {
-  it("get what is below their prefix and nothing serves more narrowly", async () => {
+  it("get requests below their prefix that no narrower route serves", async () => {
     const path = {
       path: "/v1/things",
       match: "prefix",
@@ -369,7 +369,7 @@ describe("raw handlers", () => {
     exposure: "PUBLIC",
   } as const;
 
-  it("may write themselves; who does nothing is a fault", async () => {
+  it("may write to the response themselves; a handler that does nothing is an error", async () => {
     const { origin, faults } = await start({
       rawMethods: [
         rawMethod(EXACT, ({ response, query }) => {
@@ -385,7 +385,7 @@ describe("raw handlers", () => {
     expect(faults).toHaveLength(1);
   });
 
-  it("are refused a body that is too large", async () => {
+  it("get an error for a body that is too large", async () => {
     const { origin } = await start({
       config: { max_body_bytes: 3 },
       rawMethods: [
@@ -410,14 +410,14 @@ describe("raw handlers", () => {
 });
 
 describe("a server", () => {
-  it("says clearly that its address is taken", async () => {
+  it("reports that its address is in use", async () => {
     const { port } = await start({});
     await expect(start({ config: { address: `127.0.0.1:${port}` } })).rejects.toThrow(
       `HTTP cannot listen on 127.0.0.1:${port} (server.http.address): the address is in use`,
     );
   });
 
-  it("answers probes beside the chain [OBS-1]", async () => {
+  it("answers probes without the chain [OBS-1]", async () => {
     const { origin } = await start({
       chain: openChain({
         contextInjection() {
@@ -432,7 +432,7 @@ describe("a server", () => {
     expect([response.status, await response.json()]).toEqual([503, { status: "not_ready" }]);
   });
 
-  it("drains: finishes what is under way, closes what is idle, takes nothing new", async () => {
+  it("drains: finishes running calls, closes idle connections, accepts no new ones", async () => {
     let isBegun = false;
     const { port, server } = await start({
       methods: [
@@ -499,7 +499,7 @@ describe("a server", () => {
     await drained;
   });
 
-  it("ends at once, also what is under way", async () => {
+  it("ends at once, with the running calls", async () => {
     let reason: unknown;
     let isBegun = false;
     const { port, server } = await start({

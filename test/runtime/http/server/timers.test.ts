@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createHttpServer } from "../../../../src/runtime/http/server/http-server.ts";
 import { openChain } from "../support.ts";
 
-test("a server that never listens looks after nothing", () => {
+test("a server that never listens has no timers", () => {
   const timers: string[] = [];
   const hook = createHook({
     init(_id, type) {

@@ -89,7 +89,7 @@ describe("of a client that does not read, the connection is closed", () => {
   );
 });
 
-test("an answer without a body comes before what is left of the request", async () => {
+test("a response without a body is sent before the rest of the request is read", async () => {
   const { port } = await start({
     limits: { lingerMs: 60_000 },
     rawMethods: [
@@ -104,7 +104,7 @@ test("an answer without a body comes before what is left of the request", async 
   expect(String(answer)).toContain("204 No Content");
 });
 
-describe("what cannot be read of a request whose response has begun", () => {
+describe("the rest of a request cannot be read after its response has begun", () => {
   const limits = { requestTimeoutMs: 300, headersTimeoutMs: 300, checkingIntervalMs: 20 };
   const body = frame(new Uint8Array());
   const chunk = `${body.length.toString(16)}\r\n${body.toString("latin1")}\r\n`;

@@ -66,7 +66,7 @@ describe("a response that is a google.api.HttpBody", () => {
     },
   );
 
-  it("has the type of nothing in particular where the handler says none, whatever was asked", async () => {
+  it("has the generic type if the handler sets none, regardless of Accept", async () => {
     server.answer = async () => hello("", "<script>alert(1)</script>");
     const headers = { accept: "text/html", "content-type": "text/html" };
     const response = await fetch(`${origin}/v1/files/a`, { headers });
@@ -82,7 +82,7 @@ describe("a response that is a google.api.HttpBody", () => {
     expect(response).toMatch(/\r\n\r\n$/);
   });
 
-  it("may be a field, by response_body; one that is not set is nothing", async () => {
+  it("may be a field, by response_body; an unset one is an empty body", async () => {
     const put = () => fetch(`${origin}/v1/files/a`, { method: "PUT" });
     server.answer = async () => ({ name: "a", content: hello("text/plain") });
     expect(await (await put()).text()).toBe("hello");
@@ -91,7 +91,7 @@ describe("a response that is a google.api.HttpBody", () => {
     expect([empty.status, await empty.text()]).toEqual([200, ""]);
   });
 
-  it("is JSON where it is inside another message", async () => {
+  it("is JSON if it is inside another message", async () => {
     server.answer = async () => ({ name: "a", content: hello("text/plain") });
     const body = JSON.stringify({ name: "a", content: { contentType: "x/y", data: "AA==" } });
     const headers = { "content-type": "application/json" };
@@ -104,7 +104,7 @@ describe("a response that is a google.api.HttpBody", () => {
     ]);
   });
 
-  it("leaves errors as they are", async () => {
+  it("does not change errors", async () => {
     server.answer = async () => Promise.reject(new ServiceError("RESOURCE_NOT_FOUND", "no file"));
     const response = await fetch(`${origin}/v1/files/a`);
     expect(response.headers.get("content-type")).toBe("application/json");
@@ -128,21 +128,21 @@ describe("a stream of them", () => {
     );
   });
 
-  it("that is empty is not a body, of no particular type", async () => {
+  it("that is empty has an empty body and the generic type", async () => {
     server.answer = async function* () {};
     const response = await follow();
     expect([response.status, await response.text()]).toEqual([200, ""]);
     expect(response.headers.get("content-type")).toBe("application/octet-stream");
   });
 
-  it("that fails at once is an error as any other", async () => {
+  it("that fails at once is a normal error", async () => {
     server.answer = async function* () {
       throw new ServiceError("RESOURCE_NOT_FOUND");
     };
     expect((await follow()).status).toBe(404);
   });
 
-  it("that fails later is cut off, so that nobody takes it for whole", async () => {
+  it("that fails later is cut off, so that no client considers it complete", async () => {
     server.answer = async function* () {
       yield hello("text/plain", "begin");
       throw new ServiceError("RESOURCE_NOT_FOUND");
@@ -157,7 +157,7 @@ describe("a stream of them", () => {
     expect(all).not.toContain("RESOURCE_NOT_FOUND");
   });
 
-  it("ends for the handler when its reader goes", async () => {
+  it("ends for the handler when its reader disconnects", async () => {
     let isOver = false;
     server.answer = async function* () {
       try {
@@ -203,7 +203,7 @@ describe("a body that is a google.api.HttpBody", () => {
     expect(server.seen).toEqual([]);
   });
 
-  it("of a parameter that would change it is refused", async () => {
+  it("with a parameter that would change it is refused", async () => {
     const response = await fetch(`${origin}/v1/files/a?content.content_type=text/html`, {
       method: "PUT",
       body: "x",
@@ -234,7 +234,7 @@ describe("a body that is a google.api.HttpBody", () => {
     expect([response.headers.get("content-type"), await response.text()]).toEqual([type, body]);
   });
 
-  it("may be a field; the others come from path and query", async () => {
+  it("may be a field; the other fields come from path and query", async () => {
     server.answer = async () => ({});
     await fetch(`${origin}/v1/files/a%2Fb?is_final=true`, { method: "PUT", body: BYTES });
     expect(requests()).toMatchObject([
@@ -242,7 +242,7 @@ describe("a body that is a google.api.HttpBody", () => {
     ]);
   });
 
-  it("is not set where neither bytes nor a type are sent", async () => {
+  it("is not set if neither bytes nor a type are sent", async () => {
     server.answer = async () => ({});
     await post("/v1/files/a", "PUT", ["Content-Length: 0"]);
     await post("/v1/files/a", "PUT", ["Content-Length: 0", "Content-Type: text/plain"]);
@@ -264,7 +264,7 @@ describe("typed clients of both transports", () => {
     return { http, grpc };
   };
 
-  it("refuse extensions over HTTP, which has no place for them", async () => {
+  it("refuse extensions over HTTP, which cannot represent them", async () => {
     await using http = clients().http;
     const extensions = [{ typeUrl: "x/y", value: BYTES }];
     await expect(http.echo({ data: BYTES, extensions })).rejects.toMatchObject({
@@ -327,7 +327,7 @@ describe("typed clients of both transports", () => {
     await grpc.close();
   });
 
-  it("take no response past their limit", async () => {
+  it("accept no response above their limit", async () => {
     await using http = clients().http;
     server.answer = async () => ({ data: Buffer.alloc(100_001) });
     await expect(http.download({ name: "a" })).rejects.toMatchObject({ code: "INTERNAL" });

@@ -34,7 +34,7 @@ function seen(desc: DescMessage): unknown {
   return toJson(desc, server.seen[0]?.request as Message);
 }
 
-describe("JSON that stands for nothing is refused", () => {
+describe("JSON that is not a value of the type is refused", () => {
   const DATE = "2026-01-31T12:00:00Z";
   it.each([
     [
@@ -176,7 +176,7 @@ describe("JSON that stands for nothing is refused", () => {
   });
 });
 
-describe("JSON is read to the last digit", () => {
+describe("JSON numbers are read exactly", () => {
   it.each<[string, object]>([
     ['{"flat":{"big":9007199254740993}}', { flat: { big: "9007199254740993" } }],
     ['{"flat":{"big":-9223372036854775808}}', { flat: { big: "-9223372036854775808" } }],
@@ -279,7 +279,7 @@ describe("JSON is read to the last digit", () => {
     expect(seen(BodiesSchema)).toEqual({ big: "9007199254740993" });
   });
 
-  it("in an extension, which comes back, too", async () => {
+  it("in an extension, which is also returned", async () => {
     const { text } = await call(
       "POST /v1/legacy",
       '{"key":"k","[unusual.legacy.v1.extra]":9007199254740993}',

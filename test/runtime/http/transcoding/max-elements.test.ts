@@ -55,7 +55,7 @@ test("a message with too many is refused over gRPC [TRANS-4]", async () => {
   await expect(whole(LIMIT)).rejects.toMatchObject({ code: "PAYLOAD_TOO_LARGE" });
 });
 
-test("a message counts one for each 16 of its fields, over both", async () => {
+test("a message counts as one element per 16 of its fields, over both protocols", async () => {
   await using client = createGrpcClient(KindService, {
     target: `127.0.0.1:${server.grpc}`,
     retry: false,

@@ -98,7 +98,7 @@ function bytesOf(desc: DescMessage, message: Message | undefined): string {
   return Buffer.from(toBinary(desc, message as Message)).toString("hex");
 }
 
-describe("a message arrives by a route of HTTP as it does by every other protocol", () => {
+describe("a message arrives over an HTTP route as over every other protocol", () => {
   it("in a query", async () => {
     const all = callers(KindService, KindServiceRoutes);
     await fc.assert(
@@ -232,7 +232,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
     await fc.assert(query, RUNS);
   });
 
-  it("that is one of the types with a JSON form of their own", async () => {
+  it("that is one of the types with their own JSON form", async () => {
     const all = callers(KindService, KindServiceRoutes);
     const { time, value, wrapper, struct, any, nothing } = KindService.method;
     for (const method of [time, value, wrapper, struct, any, nothing]) {
@@ -244,7 +244,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
     }
   });
 
-  it("through a path alone, where the message is a wrapper", async () => {
+  it("in a path only, if the message is a wrapper", async () => {
     const routes = KindServiceRoutes.filter(
       ({ rpc, method }) => rpc.endsWith("/Wrapper") && method === "GET",
     );
@@ -266,7 +266,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
     }
   });
 
-  it("through a path alone, where the message is a wrapper of a number", async () => {
+  it("in a path only, if the message is a wrapper of a number", async () => {
     const routes = KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Number"));
     for (const route of routes) {
       const all = callers(KindService, [route]);

@@ -74,7 +74,7 @@ async function call(text: string, body?: string, type = "application/json") {
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 }
 
-describe("a request that does not fit", () => {
+describe("an invalid request", () => {
   it.each([
     ["GET /v1/things/a?nope=1", 'the parameter "nope" is not known'],
     ["GET /v1/things/a?part.nope=1", 'the parameter "part.nope" is not known'],
@@ -224,7 +224,7 @@ describe("a request that does not fit", () => {
     expect(seen).toBeUndefined();
   });
 
-  it("says nothing of the body where it is not UTF-8", async () => {
+  it("quotes nothing of a body that is not UTF-8", async () => {
     const body = new Uint8Array([123, 34, 0xc0, 0x80, 34, 125]);
     const headers = { "content-type": "application/json" };
     const response = await fetch(`${running.origin}/v1/things`, { method: "POST", headers, body });
@@ -351,7 +351,7 @@ describe("a request", () => {
 });
 
 describe("a response", () => {
-  it("has fields without presence also where they are default, by their JSON names", async () => {
+  it("has fields without presence even with their defaults, by their JSON names", async () => {
     const { json } = await call("GET /v1/things/a");
     expect(json).toMatchObject({ name: "a", displayName: "", flag: false, big: "0", tags: [] });
     expect(json).not.toHaveProperty("part");
@@ -383,7 +383,7 @@ describe("a response", () => {
     expect(json).toMatchObject({ name: "x", small: 0 });
   });
 
-  it("that JSON cannot hold is INTERNAL, also for logs and audit", async () => {
+  it("that JSON cannot represent is INTERNAL, also for logs and audit", async () => {
     answer = { time: { $typeName: "google.protobuf.Timestamp", seconds: 1n << 60n, nanos: 0 } };
     expect(await call("POST /v1/box/time", "null")).toMatchObject({
       status: 500,
