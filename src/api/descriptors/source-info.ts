@@ -66,8 +66,9 @@ const MAX_INDEX = 2 ** 26;
 
 /** A number for the RPC that a path names or leads into; undefined for all other paths. */
 export function rpcAround(path: readonly number[]): number | undefined {
-  const [first, service = -1, third, method = -1] = path;
-  if (first !== SERVICE || third !== METHOD) return undefined;
+  if (path[0] !== SERVICE || path[2] !== METHOD) return undefined;
+  const service = path[1] ?? -1;
+  const method = path[3] ?? -1;
   if (service < 0 || service >= MAX_INDEX || method < 0 || method >= MAX_INDEX) return undefined;
   return service * MAX_INDEX + method;
 }
@@ -127,8 +128,8 @@ export const OPTION_DEPTH = 6;
 function encodedPath(path: readonly number[]): EncodedPath {
   const bytes: number[] = [];
   let optionLength = 0;
-  for (const [index, step] of path.entries()) {
-    let rest = step >>> 0;
+  for (let index = 0; index < path.length; index++) {
+    let rest = (path[index] as number) >>> 0;
     for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
     bytes.push(rest);
     if (index < OPTION_DEPTH) optionLength = bytes.length;
