@@ -3,7 +3,7 @@ import type { Call } from "./call.ts";
 import { type CallHeaders, single } from "./call-headers.ts";
 
 /** One draw serves many calls: calling the system for each id costs more than the rest of it. */
-const randomPool = Buffer.allocUnsafe(4096);
+const randomPool = Buffer.allocUnsafe(16 * 1024);
 let used = randomPool.length;
 
 /**

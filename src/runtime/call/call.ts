@@ -33,7 +33,7 @@ export interface CallStart {
    * Encodes a response message, so that an encoding failure is an error of the call; absent if
    * messages are encoded later.
    */
-  readonly encodeResponse?: (response: unknown) => unknown;
+  readonly encodeResponse?: ((response: unknown) => unknown) | undefined;
 }
 
 /** The kind of credential that identified the caller. */

@@ -25,7 +25,8 @@ export interface OnConnection {
 /** One connection, its peer, and its exchanges: more than one if the client pipelines. */
 export interface Connection extends ConnectionMemory {
   readonly peer: Peer;
-  readonly active: Set<OnConnection>;
+  /** Few, mostly one: a set would have to hash each one. */
+  readonly active: OnConnection[];
   /** The last request that was answered before it had arrived completely; until the next one. */
   unfinished: IncomingMessage | undefined;
   /** The latest of these. */
@@ -69,12 +70,11 @@ export class Connections {
     unread,
   }: Pick<Connection, "peer" | "budget" | "unread">): Connection {
     const endsAt = Number.POSITIVE_INFINITY;
-    const active = new Set<OnConnection>();
     return {
       peer,
       budget,
       unread,
-      active,
+      active: [],
       unfinished: undefined,
       newest: undefined,
       isMultiplexed: true,
@@ -84,14 +84,18 @@ export class Connections {
   }
 
   enter(connection: Connection, exchange: OnConnection): void {
-    connection.active.add(exchange);
+    connection.active.push(exchange);
     connection.newest = exchange;
     connection.unfinished = undefined;
     this.#active++;
   }
 
   leave(connection: Connection, exchange: OnConnection): void {
-    if (!connection.active.delete(exchange)) return;
+    const { active } = connection;
+    const place = active.indexOf(exchange);
+    if (place < 0) return;
+    if (active.length === 1) active.pop();
+    else active.splice(place, 1);
     this.#active--;
     if (connection.newest === exchange) connection.newest = undefined;
   }
@@ -100,7 +104,7 @@ export class Connections {
     const connection: Connection = {
       peer: peerOfSocket(socket),
       ...memoryOfConnection(this.#budget),
-      active: new Set(),
+      active: [],
       unfinished: undefined,
       newest: undefined,
       isMultiplexed: false,

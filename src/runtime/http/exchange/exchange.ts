@@ -56,7 +56,7 @@ export class Exchange implements OnConnection {
     // The client is asked to send the rest on another connection.
     this.#isLast =
       !connection.isMultiplexed &&
-      (state.isDraining || connection.active.size >= state.limits.maxPipelined);
+      (state.isDraining || connection.active.length >= state.limits.maxPipelined);
     if (this.#isLast) connection.isClosing = true;
   }
 

@@ -135,7 +135,7 @@ export class Dispatcher {
       route: service.path,
       httpMethod: exchange.incoming.method as string,
       readRequest: () => service.read({ exchange, path, query, segments }),
-      ...(service.encode === undefined ? {} : { encodeResponse: service.encode }),
+      encodeResponse: service.encode,
     });
     exchange.call = call;
     void this.#serve(chain, exchange, service, call);

@@ -19,7 +19,7 @@ export function answerMalformed(
   // The client has announced its last request. Further data is ignored, and Node closes the
   // connection after the response (RFC 9112, section 9.6).
   if (error.code === "HPE_CLOSED_CONNECTION") return;
-  const active = [...connection.active];
+  const { active } = connection;
   const isAnswered = connection.isClosing || connection.unfinished?.complete === false;
   if (isAnswered && active.length === 0) {
     // The last response was sent: this is part of a body that nobody reads.
