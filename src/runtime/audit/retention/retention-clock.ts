@@ -1,89 +1,20 @@
 import { sql } from "kysely";
+import { type Clocks, type ObservedTime, observe } from "../../../common/observed-time.ts";
 import type { Database, DatabaseKind } from "../../../database/database.ts";
 import type { AuditTables } from "../store/audit-table.ts";
 import { visibleHead } from "../store/change-order.ts";
-
-/**
- * A service's own measurement of time. Its clock may be wrong: at a start, after a step of NTP, for
- * a while. The time that it has run cannot be wrong. So the two are kept apart: how long it has
- * run, all starts together, and what the clock has shown beyond that. Of the latter the least and
- * the most of each of the last 24 hours of running are kept, which bound the time on both sides:
- *
- *   earliest = ran + the least        latest = ran + the most
- *
- * An event is removed when the earliest time of now is past the latest time at which it was stored
- * by as much as it is kept. So nothing is removed early unless the clock was wrong through 24 hours
- * of running, all of them. A clock that jumps ahead moves `latest` at once, and `earliest` only
- * when it has shown so for 24 hours of running: as it must for a service that really was switched
- * off. One that goes back moves `earliest` at once, and `latest` after as long.
- */
-export interface ObservedTime {
-  /** How long the service has run, in milliseconds. */
-  readonly ran: number;
-  /** The latest hours of running, the oldest first. */
-  readonly hours: readonly ObservedHour[];
-}
-
-/** The number of an hour of running, and the least and the most that the clock was beyond `ran`. */
-export type ObservedHour = readonly [hour: number, least: number, most: number];
-
-const HOUR = 3_600_000;
-/** Through how many hours of running a clock must be wrong to be believed. */
-export const BELIEVED_AFTER_HOURS = 24;
 
 /** The state after the first look at the clock; `stored` is the time of the newest event. */
 function firstObserved(clock: number, stored: number | undefined): ObservedTime {
   return { ran: 0, hours: [[0, Math.min(clock, stored ?? clock), clock]] };
 }
 
-/** The state after the service has run for this time, and the clock shows a time. */
-export function observe(
-  { ran: before, hours }: ObservedTime,
-  ran: number,
-  clock: number,
-): ObservedTime {
-  const total = before + ran;
-  const beyond = clock - total;
-  const hour = Math.floor(total / HOUR);
-  const kept = hours.filter(([of]) => of >= hour - BELIEVED_AFTER_HOURS && of < hour);
-  const same = hours.find(([of]) => of === hour);
-  const [, least, most] = same ?? [hour, beyond, beyond];
-  const now: ObservedHour = [hour, Math.min(least, beyond), Math.max(most, beyond)];
-  return { ran: total, hours: [...kept, now] };
-}
-
 /**
- * Whether `latest` is reliable: a device without a clock shows 1970 for a while, and events that it
- * stores then count from the first certain time.
+ * The stored state of time (`common/observed-time.ts`). An event is removed when the earliest
+ * time of now is past the latest time at which it was stored by as much as it is kept. So nothing is
+ * removed early unless the clock was wrong through 24 hours of running, all of them. `earliest`
+ * moves on after a jump as it must for a service that really was switched off.
  */
-export function isSettled({ ran }: ObservedTime): boolean {
-  return ran >= BELIEVED_AFTER_HOURS * HOUR;
-}
-
-/** The earliest time that it can be now, in milliseconds since the epoch. */
-export function earliest({ ran, hours }: ObservedTime): number {
-  return ran + Math.min(...hours.map(([, least]) => least));
-}
-
-/** The latest time that it can be now. */
-export function latest({ ran, hours }: ObservedTime): number {
-  return ran + Math.max(...hours.map(([, , most]) => most));
-}
-
-/** The clocks of a process. */
-export interface Clocks {
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds that pass while the process runs, regardless of changes to its clock. */
-  readonly monotonic: () => number;
-}
-
-export const SYSTEM_CLOCKS: Clocks = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-};
-
-/** The stored state of time. */
 export interface TimeState extends ObservedTime {
   /** Up to which change events are only known by their time: they were stored before retention began. */
   readonly stampedTo: number;

@@ -1,18 +1,17 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Logger } from "../../../common/logger.ts";
-import type { Database } from "../../../database/database.ts";
-import type { AuditTables } from "../store/audit-table.ts";
-import { visibleHead } from "../store/change-order.ts";
 import {
   BELIEVED_AFTER_HOURS,
   type Clocks,
   earliest,
-  HAS_CLOCK,
   isSettled,
   latest,
-  StoredTime,
   SYSTEM_CLOCKS,
-} from "./retention-clock.ts";
+} from "../../../common/observed-time.ts";
+import type { Database } from "../../../database/database.ts";
+import type { AuditTables } from "../store/audit-table.ts";
+import { visibleHead } from "../store/change-order.ts";
+import { HAS_CLOCK, StoredTime } from "./retention-clock.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
