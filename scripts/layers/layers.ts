@@ -31,7 +31,7 @@ export const RULES: LayerRules = {
   lines: {
     "src/runtime": [
       ["server"],
-      ["rpc-over-http"],
+      ["rpc-over-http", "revocation"],
       ["http", "client"],
       ["grpc", "observers"],
       ["rpc", "port", "registry", "authn", "rate-limit", "authorization", "audit", "jobs"],

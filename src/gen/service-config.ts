@@ -165,6 +165,27 @@ export interface ServiceConfig {
         /** The file that holds the token of SYSTEM calls, or a list of files while it rotates, also beside system_token; read again when they change. */
         system_token_file?: string | string[] | undefined;
       };
+      /** Where the revocations of tokens come from; absent, none are known but those of the service's own list. */
+      revocation?: {
+        /** Where IAM answers gRPC, host:port. */
+        endpoint: string;
+        /** The internal token of this service for IAM; give it as ${VAR}. Needed without token_file. */
+        token?: string | undefined;
+        /** Instead of token, the file that holds it; read again when it changes. */
+        token_file?: string | undefined;
+        /** Whether IAM is called without TLS. */
+        insecure: boolean;
+        /** The CA certificates that IAM is verified with, PEM; absent, the public CAs. */
+        ca_file?: string | undefined;
+        /** The client certificate for IAM, PEM; needs key_file. */
+        certificate_file?: string | undefined;
+        /** The key of the client certificate, PEM. */
+        key_file?: string | undefined;
+        /** While revocations are not known, `refuse` answers calls with a token with 503; `serve` accepts tokens that may have been revoked. */
+        on_loss: "refuse" | "serve";
+        /** How many revocations are held in memory; with more, calls with a token get 503. */
+        max_entries: number;
+      } | undefined;
     };
     /** Authorization. */
     authz: {

@@ -29,7 +29,11 @@ export type {
   Identity,
 } from "./authn/identity/authenticator.ts";
 export type { TokenRefusal } from "./authn/jwt/bearer-token.ts";
-export { MemoryRevocationList, type RevocationList } from "./authn/jwt/revocation-list.ts";
+export {
+  MemoryRevocationList,
+  type RevocableToken,
+  type RevocationList,
+} from "./authn/jwt/revocation-list.ts";
 export {
   type ActiveToken,
   createTokenVerifier,
@@ -77,12 +81,23 @@ export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler
 export type { Job } from "./jobs/job.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
 export { readRouteDocument } from "./registry/route-entry.ts";
+export type { Revocation, RevokedSubject, RevokedTokens } from "./revocation/revocation.ts";
+export {
+  RevocationFeed,
+  type RevocationFeedEntry,
+  type RevocationFeedOptions,
+  type RevocationFeedResponse,
+  type RevocationTime,
+  type RevokedIdEntry,
+  type RevokedSubjectEntry,
+  type RevokedSubjectMessage,
+} from "./revocation/revocation-feed.ts";
 export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/followed-secret.ts";
 export { createServer } from "./server/create-server.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";
 export { migrateDatabase } from "./server/migrate-database.ts";
 export { createAuthorizationEngine } from "./server/open-engine.ts";
-export type { ReadinessCheck } from "./server/readiness.ts";
+export type { ReadinessCheck, ReadinessDetail, ReadinessResult } from "./server/readiness.ts";
 export { runServer } from "./server/run-server.ts";
 export type { Server, ServerAddresses } from "./server/running-server.ts";
 export type { ServerOptions } from "./server/server-options.ts";

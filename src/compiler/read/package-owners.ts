@@ -60,6 +60,7 @@ export const SHIPPED_SERVICES: ReadonlyMap<string, ReadonlySet<string>> = new Ma
     "CheckPermission WriteRelationship DeleteRelationship LookupResources LookupSubjects",
   ),
   shipped("IAMLocalUserService", "ListUsers CreateUser"),
+  shipped("IAMRevocationService", "WatchRevocations"),
 ]);
 
 /** Their packages. */

@@ -6,7 +6,9 @@ import {
   type ServiceConfig,
 } from "../configuration/service-config.ts";
 import { LOOPBACK, PeerTrust } from "../peer/peer-trust.ts";
+import { readSecretFile } from "../secret/read-secret-file.ts";
 import { checkInternalCalls } from "./internal/check-internal-calls.ts";
+import { TOKEN_RULES } from "./internal/internal-token.ts";
 import { emptyTokens, tokenSources } from "./internal/token-sources.ts";
 
 /** The problems that prevent a start, since callers could not be identified with certainty. */
@@ -15,6 +17,7 @@ export function checkAuthnConfig(config: ServiceConfig): ConfigProblem[] {
     ...checkSwitches(config),
     ...checkTrustedPeers(config),
     ...checkOidc(config),
+    ...checkRevocation(config),
     ...checkInternalCalls(config.security.authn.internal_call),
   ];
 }
@@ -42,6 +45,16 @@ export function authnWarnings(config: ServiceConfig): string[] {
   const sources = tokenSources(authn.internal_call);
   if (!authn.internal_call.enabled && sources.length > 0) {
     warn("internal_call.enabled", "is false: its tokens are not accepted");
+  }
+  const { revocation } = authn;
+  if (revocation?.on_loss === "serve") {
+    warn(
+      "revocation.on_loss",
+      "is serve: while revocations are not known, revoked tokens are accepted",
+    );
+  }
+  if (revocation?.insecure === true && !isForDevelopment(config)) {
+    warn("revocation.insecure", "is true: the internal token is sent in plain text");
   }
   const known = new Set(sources.map(({ caller }) => caller));
   for (const { index, service } of emptyTokens(authn.internal_call)) {
@@ -95,6 +108,24 @@ function* checkOidc(config: ServiceConfig): Iterable<ConfigProblem> {
       ["oidc"],
       `security.authn.oidc is missing: the mode ${mode} needs its issuer and audience`,
     );
+  }
+}
+
+function* checkRevocation(config: ServiceConfig): Iterable<ConfigProblem> {
+  const { enabled, mode, revocation } = config.security.authn;
+  if (revocation === undefined || !enabled || mode === "disabled") return;
+  const key = "security.authn.revocation";
+  if (!AUTHN_SOURCES[mode].tokens) {
+    yield problem(
+      ["revocation"],
+      `${key} is given, but the mode ${mode} reads no tokens; write mode: idp_jwt or hybrid, or remove it`,
+    );
+    return;
+  }
+  const { token_file: file } = revocation;
+  const why = file === undefined ? undefined : readSecretFile(file, TOKEN_RULES).problem;
+  if (why !== undefined) {
+    yield problem(["revocation", "token_file"], `${key}.token_file (${file}) ${why}`);
   }
 }
 

@@ -136,6 +136,57 @@ const internalCall = z.strictObject({
   ),
 });
 
+const revocation = z
+  .strictObject({
+    endpoint: documented("Where IAM answers gRPC, host:port.", endpoint("iam:19080")),
+    token: documented(
+      "The internal token of this service for IAM; give it as ${VAR}. Needed without token_file.",
+      z.optional(headerSecret(MIN_TOKEN)),
+    ),
+    token_file: documented(
+      "Instead of token, the file that holds it; read again when it changes.",
+      z.optional(file()),
+    ),
+    insecure: documented("Whether IAM is called without TLS.", z._default(z.boolean(), false)),
+    ca_file: documented(
+      "The CA certificates that IAM is verified with, PEM; absent, the public CAs.",
+      z.optional(file()),
+    ),
+    certificate_file: documented(
+      "The client certificate for IAM, PEM; needs key_file.",
+      z.optional(file()),
+    ),
+    key_file: documented("The key of the client certificate, PEM.", z.optional(file())),
+    on_loss: documented(
+      "While revocations are not known, `refuse` answers calls with a token with 503; `serve` accepts tokens that may have been revoked.",
+      z._default(z.enum(["refuse", "serve"]), "refuse"),
+    ),
+    max_entries: documented(
+      "How many revocations are held in memory; with more, calls with a token get 503.",
+      z._default(z.int().check(z.minimum(1), z.maximum(10_000_000)), 100_000),
+    ),
+  })
+  .check(
+    z.refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), {
+      error: "must have either token or token_file",
+    }),
+    z.refine((value) => (value.certificate_file === undefined) === (value.key_file === undefined), {
+      error: "must have certificate_file and key_file, or neither",
+    }),
+    z.refine(
+      (value) => !value.insecure || (value.ca_file ?? value.certificate_file) === undefined,
+      {
+        error: "must have no ca_file and certificate_file if insecure is true",
+      },
+    ),
+  );
+
+/** What the first two checks above say, in the words of JSON Schema, for editors. */
+z.globalRegistry.add(revocation, {
+  oneOf: [{ required: ["token"] }, { required: ["token_file"] }],
+  dependencies: { certificate_file: ["key_file"], key_file: ["certificate_file"] },
+});
+
 /** The schema of `security.authn`. */
 export const authn = z.strictObject({
   enabled: documented("Whether callers are authenticated at all.", z._default(z.boolean(), true)),
@@ -152,6 +203,10 @@ export const authn = z.strictObject({
   oidc: documented("How tokens are verified; needed with idp_jwt and hybrid.", z.optional(oidc)),
   casdoor: documented("The management API of Casdoor.", z.optional(casdoor)),
   internal_call: documented("Calls between services.", z.prefault(internalCall, {})),
+  revocation: documented(
+    "Where the revocations of tokens come from; absent, none are known but those of the service's own list.",
+    z.optional(revocation),
+  ),
 });
 
 const spicedb = z

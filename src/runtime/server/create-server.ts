@@ -79,7 +79,7 @@ async function assemble(context: PartsContext): Promise<Server> {
   for (const { rpc, policy } of [...plan.methods, ...plan.rawMethods.map(({ method }) => method)]) {
     if (policy.rateLimit !== undefined) events.expect("rateLimited", rpc);
   }
-  const { engine, audit, jobs } = await openParts(context);
+  const { engine, audit, revocations, jobs } = await openParts(context);
   for (const [name, check] of Object.entries(options.readiness ?? {})) readiness.add(name, check);
 
   const accessLog = new AccessLog(logger, {
@@ -93,6 +93,7 @@ async function assemble(context: PartsContext): Promise<Server> {
   const parts = chainParts(options, {
     engine,
     audit,
+    revocations,
     logger,
     events,
     onClose: (end) => cleanup.add(end),

@@ -5,6 +5,7 @@ import { openDatabase } from "../../database/service/open-database.ts";
 import { partsOf } from "../../database/service/server-database.ts";
 import { openAudit, type ServiceAudit } from "../audit/open-audit.ts";
 import { identificationStages } from "../authn/identification-stages.ts";
+import type { RevocationList } from "../authn/jwt/revocation-list.ts";
 import { createAuthorization } from "../authorization/authorization-stage.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
 import type { ServerChainParts } from "../chain/server-chain.ts";
@@ -16,6 +17,7 @@ import { createTracing } from "../observers/tracing/tracing.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { createAuthorizationEngine } from "./open-engine.ts";
+import { openRevocations } from "./open-revocations.ts";
 import type { ServerPlan } from "./plan-server.ts";
 import type { Readiness } from "./readiness.ts";
 import type { ServerOptions } from "./server-options.ts";
@@ -40,16 +42,19 @@ export interface PartsContext {
 export interface OpenParts {
   readonly engine: AuthorizationEngine | undefined;
   readonly audit: ServiceAudit;
+  /** Which tokens are revoked; undefined for none. */
+  readonly revocations: RevocationList | undefined;
   readonly jobs: ServerJobs | undefined;
 }
 
-/** Opens engine, database, audit and jobs; they are closed in the opposite order. */
+/** Opens engine, database, audit, revocations and jobs; they are closed in the opposite order. */
 export async function openParts(context: PartsContext): Promise<OpenParts> {
   const engine = await openEngine(context);
   const database = await openServiceDatabase(context);
   const audit = await openServiceAudit(context, database);
+  const revocations = await openRevocations(context);
   const jobs = await openServerJobs(context, database);
-  return { engine, audit, jobs };
+  return { engine, audit, revocations, jobs };
 }
 
 /** Loaded on demand: most services have none. */
@@ -137,7 +142,7 @@ export interface ChainContext extends Omit<OpenParts, "jobs"> {
 /** The stages of the chain of a server; how long calls may take is for each transport to say. */
 export function chainParts(
   options: ServerOptions,
-  { engine, audit, logger, events, onClose, observers }: ChainContext,
+  { engine, audit, revocations, logger, events, onClose, observers }: ChainContext,
 ): Omit<ServerChainParts, "timeoutMs"> {
   const { config } = options.configuration;
   const { authn, authz } = config.security;
@@ -146,7 +151,7 @@ export function chainParts(
     ...identificationStages(config, {
       events,
       logger,
-      revocations: options.revocations,
+      revocations,
       keySet: options.keySet,
       further: options.authenticators,
       onClose,

@@ -8,6 +8,9 @@ import { redactText } from "../logging/redaction/redact-text.ts";
  * `/readyz` shows to anybody. It may throw instead; the error is only logged. It has one second,
  * then the signal aborts; the result is cached for a second.
  *
+ * A `detail` is shown too, but the service stays ready: something is missing, and calls are better
+ * served without it than not at all.
+ *
  * @example
  * ```ts
  * const search: ReadinessCheck = async (signal) => {
@@ -16,9 +19,16 @@ import { redactText } from "../logging/redaction/redact-text.ts";
  * };
  * ```
  */
-export type ReadinessCheck = (
-  signal: AbortSignal,
-) => Promise<string | undefined> | string | undefined;
+export type ReadinessCheck = (signal: AbortSignal) => Promise<ReadinessResult> | ReadinessResult;
+
+/** The result of a readiness check. */
+export type ReadinessResult = string | ReadinessDetail | undefined;
+
+/** What is missing although the service is ready. */
+export interface ReadinessDetail {
+  /** A text that `/readyz` shows to anybody. */
+  readonly detail: string;
+}
 
 /** How checks are made. */
 export interface ReadinessOptions {
@@ -27,6 +37,14 @@ export interface ReadinessOptions {
   /** How long results of checks are cached, so that probes cannot overload the dependencies. */
   readonly cacheMs?: number;
   readonly logger?: Logger;
+}
+
+/** What the checks have found, as texts. */
+interface ReadinessFindings {
+  /** Why the process is not ready. */
+  readonly reasons: readonly string[];
+  /** What is missing besides. */
+  readonly details: readonly string[];
 }
 
 /** The time limit of a check; the limits of what the checks ask are shorter. */
@@ -41,7 +59,7 @@ export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();
   readonly #options: ReadinessOptions;
   #state: "starting" | "ready" | "draining" = "starting";
-  #last: { readonly at: number; readonly reasons: Promise<readonly string[]> } | undefined;
+  #last: { readonly at: number; readonly findings: Promise<ReadinessFindings> } | undefined;
   #logged = "";
 
   constructor(options: ReadinessOptions = {}) {
@@ -76,9 +94,7 @@ export class Readiness {
 
   /** Why the process is not ready; empty where it is. */
   async reasons(): Promise<readonly string[]> {
-    if (this.#state === "draining") return ["draining"];
-    const reasons = await this.#checked();
-    return this.#state === "starting" ? ["starting", ...reasons] : reasons;
+    return (await this.#findings()).reasons;
   }
 
   /** The probes `/healthz` and `/readyz`. */
@@ -90,11 +106,18 @@ export class Readiness {
   }
 
   async #ready(): Promise<ProbeAnswer> {
-    const reasons = await this.reasons();
+    const { reasons, details } = await this.#findings();
     this.#log(reasons);
+    const more = details.length === 0 ? {} : { details };
     return reasons.length === 0
-      ? { status: 200, body: { status: "ready" } }
-      : { status: 503, body: { status: "not_ready", reasons } };
+      ? { status: 200, body: { status: "ready", ...more } }
+      : { status: 503, body: { status: "not_ready", reasons, ...more } };
+  }
+
+  async #findings(): Promise<ReadinessFindings> {
+    if (this.#state === "draining") return { reasons: ["draining"], details: [] };
+    const { reasons, details } = await this.#checked();
+    return { reasons: this.#state === "starting" ? ["starting", ...reasons] : reasons, details };
   }
 
   /** Only changes are logged. */
@@ -106,26 +129,31 @@ export class Readiness {
     else this.#options.logger?.warn({ reasons }, "not ready");
   }
 
-  #checked(): Promise<readonly string[]> {
+  #checked(): Promise<ReadinessFindings> {
     const { cacheMs = CACHE_MS } = this.#options;
     const now = performance.now();
     if (this.#last === undefined || now - this.#last.at >= cacheMs) {
       const all = [...this.#checks].map(([name, check]) => this.#check(name, check));
-      const reasons = Promise.all(all).then((found) => found.filter((one) => one !== undefined));
-      this.#last = { at: now, reasons };
+      const findings = Promise.all(all).then((found) => ({
+        reasons: found.filter((one) => typeof one === "string"),
+        details: found.flatMap((one) => (typeof one === "object" ? [one.detail] : [])),
+      }));
+      this.#last = { at: now, findings };
     }
-    return this.#last.reasons;
+    return this.#last.findings;
   }
 
-  async #check(name: string, check: ReadinessCheck): Promise<string | undefined> {
+  async #check(name: string, check: ReadinessCheck): Promise<ReadinessResult> {
     const { timeoutMs = TIMEOUT_MS } = this.#options;
     const abort = new AbortController();
     try {
-      const reason = await within(Promise.resolve(check(abort.signal)), timeoutMs, () => {
+      const found = await within(Promise.resolve(check(abort.signal)), timeoutMs, () => {
         abort.abort();
         return "does not answer";
       });
-      return reason === undefined ? undefined : `${name}: ${redactText(reason)}`;
+      if (found === undefined) return undefined;
+      if (typeof found === "string") return `${name}: ${redactText(found)}`;
+      return { detail: `${name}: ${redactText(found.detail)}` };
     } catch (error) {
       // The details of a failure are only logged, since anybody can call a probe.
       this.#options.logger?.debug({ check: name, error }, "a readiness check failed");

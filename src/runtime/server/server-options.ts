@@ -56,7 +56,10 @@ export interface ServerOptions {
   readonly listenHttp?: boolean;
   /** Further kinds of credentials, tried after those of the configured mode. */
   readonly authenticators?: readonly Authenticator[];
-  /** Which tokens are no longer accepted; absent, one in memory. */
+  /**
+   * Which tokens are no longer accepted, in addition to those of `security.authn.revocation`;
+   * absent, none.
+   */
   readonly revocations?: RevocationList;
   /**
    * Reads the key set (RFC 7517) of `security.authn.oidc` if its provider is in this process; absent,

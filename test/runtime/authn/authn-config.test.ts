@@ -9,6 +9,8 @@ import { configOf, INTERNAL_TOKEN, SYSTEM_TOKEN } from "./calls.ts";
 
 const trusted = { gateway: { trusted_peers: ["10.0.0.0/8"] } };
 const oidc = { issuer: "https://id.example.com", audience: ["client"] };
+const endpoint = "iam:19080";
+const revocation = { endpoint, token: INTERNAL_TOKEN };
 const problems = (authn: object, environment = "staging") =>
   checkAuthnConfig(configOf({ ...authn }, { environment })).map(({ message }) => message);
 const warnings = (authn: object, environment = "staging", rest = {}) =>
@@ -49,6 +51,25 @@ describe("a service does not start with [AUTHN-12]", () => {
       { mode: "idp_jwt" },
       "staging",
       ["security.authn.oidc is missing: the mode idp_jwt needs its issuer and audience"],
+    ],
+    [
+      "revocations, and no tokens that they could be of",
+      { ...trusted, revocation },
+      "staging",
+      [
+        "security.authn.revocation is given, but the mode gateway_trusted reads no tokens; write mode: idp_jwt or hybrid, or remove it",
+      ],
+    ],
+    ["revocations of tokens", { mode: "idp_jwt", oidc, revocation }, "staging", []],
+    [
+      "a token file that is not there",
+      { mode: "idp_jwt", oidc, revocation: { endpoint, token_file: "/nowhere/token" } },
+      "staging",
+      [
+        expect.stringMatching(
+          /^security\.authn\.revocation\.token_file \(\/nowhere\/token\) /,
+        ) as unknown as string,
+      ],
     ],
     ["all peers trusted", { gateway: { trusted_peers: ["0.0.0.0/0"] } }, "staging", [EVERYBODY]],
     [
@@ -451,4 +472,34 @@ describe("the trust of a configuration [HDR-3]", () => {
       );
     }
   });
+});
+
+test("what weakens revocations is warned of", () => {
+  const weak = {
+    mode: "idp_jwt",
+    oidc,
+    revocation: { ...revocation, on_loss: "serve", insecure: true },
+  };
+  expect(warnings(weak)).toEqual([
+    "security.authn.revocation.on_loss is serve: while revocations are not known, revoked tokens are accepted",
+    "security.authn.revocation.insecure is true: the internal token is sent in plain text",
+  ]);
+  expect(warnings(weak, "development")).toHaveLength(1);
+  expect(warnings({ mode: "idp_jwt", oidc, revocation })).toEqual([]);
+});
+
+test.each<[string, object]>([
+  ["no address", { token: INTERNAL_TOKEN }],
+  ["no token", { endpoint }],
+  ["two tokens", { ...revocation, token_file: "token" }],
+  ["an empty token", { endpoint, token: "" }],
+  ["a URL", { ...revocation, endpoint: "https://iam:19080" }],
+  ["no port", { ...revocation, endpoint: "iam" }],
+  ["a CA for plain text", { ...revocation, insecure: true, ca_file: "ca.pem" }],
+  ["a certificate without its key", { ...revocation, certificate_file: "one.pem" }],
+  ["another way to lose it", { ...revocation, on_loss: "ignore" }],
+  ["no room", { ...revocation, max_entries: 0 }],
+  ["endless room", { ...revocation, max_entries: 1e9 }],
+])("revocations with %s are refused", (_, wrong) => {
+  expect(() => configOf({ mode: "idp_jwt", oidc, revocation: wrong })).toThrow();
 });

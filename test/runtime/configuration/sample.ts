@@ -74,6 +74,16 @@ export function fullService() {
           token: [{ service: "hub", token: "SECRET-internal-token" }],
           system_token: "SECRET-system-token",
         },
+        revocation: {
+          endpoint: "iam:19080",
+          token: "SECRET-revocation-token",
+          insecure: false,
+          ca_file: "iam-ca.pem",
+          certificate_file: "iam-client.pem",
+          key_file: "iam-client.key",
+          on_loss: "refuse",
+          max_entries: 100_000,
+        },
       },
       authz: {
         enabled: true,

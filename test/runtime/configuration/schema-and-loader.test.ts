@@ -57,6 +57,7 @@ test("the sample of these tests has every key of the schema", () => {
     "security.authn.internal_call.token_file",
     "security.authn.internal_call.system_token_file",
     "security.authn.internal_call.system_token_file.0",
+    "security.authn.revocation.token_file",
     "security.authz.spicedb.token_file",
     "database.file",
     "database.password_file",

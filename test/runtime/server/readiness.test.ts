@@ -43,6 +43,29 @@ test("a starting process reports what it waits for", async () => {
   expect(await readiness.reasons()).toEqual(["starting", "database: not there"]);
 });
 
+test("a detail is shown, and the process is ready", async () => {
+  const readiness = new Readiness({ cacheMs: 0 });
+  readiness.add("search", async () => ({ detail: "token=SECRET is old" }));
+  readiness.started();
+  const details = ["search: token=*** is old"];
+  expect(await ask(readiness, "/readyz")).toEqual({
+    status: 200,
+    body: { status: "ready", details },
+  });
+  expect(await readiness.reasons()).toEqual([]);
+  readiness.add("database", () => "not there");
+  const reasons = ["database: not there"];
+  expect(await ask(readiness, "/readyz")).toEqual({
+    status: 503,
+    body: { status: "not_ready", reasons, details },
+  });
+  readiness.draining();
+  expect(await ask(readiness, "/readyz")).toEqual({
+    status: 503,
+    body: { status: "not_ready", reasons: ["draining"] },
+  });
+});
+
 test("a check that is added later runs at once", async () => {
   const readiness = new Readiness({ cacheMs: 60_000 });
   readiness.started();

@@ -45,7 +45,8 @@ export class GrpcChannels {
   /** Streams, which may be idle for any time, on a connection of their own. */
   readonly #streams: Client;
 
-  constructor({ target, tls, maxResponseBytes, userAgent, keepaliveMs }: GrpcClientOptions) {
+  constructor(options: GrpcChannelOptions) {
+    const { target, tls, maxResponseBytes, userAgent, keepaliveMs, sharesConnections } = options;
     const secure =
       tls === undefined
         ? credentials.createInsecure()
@@ -56,6 +57,7 @@ export class GrpcChannels {
         "grpc.primary_user_agent": userAgent ?? DEFAULT_USER_AGENT,
         "grpc.keepalive_time_ms": keepaliveMs ?? keepalive,
         "grpc.enable_channelz": 0,
+        ...(sharesConnections === false ? { "grpc.use_local_subchannel_pool": 1 } : {}),
         ...(tls?.serverName === undefined
           ? {}
           : { "grpc.ssl_target_name_override": tls.serverName }),
@@ -224,6 +226,15 @@ export interface GrpcClientOptions extends ClientOptions {
    * than every five minutes while nothing else is sent. 0 for never.
    */
   readonly keepaliveMs?: number;
+}
+
+/** The options of a client of the runtime itself. */
+export interface GrpcChannelOptions extends GrpcClientOptions {
+  /**
+   * Whether clients of the same target may share a connection; true where absent. With false a new
+   * client is a new connection, although an earlier one seems to be alive.
+   */
+  readonly sharesConnections?: boolean;
 }
 
 /** The CA of the server, and the certificate of this client; in PEM. */

@@ -5,7 +5,7 @@ import type { ClientCall, ClientTransport } from "../call/client-call.ts";
 import { checkClientTls } from "../call/client-tls.ts";
 import { type ServiceClient, typedClient } from "../call/typed-client.ts";
 import { ClientChain } from "../chain/client-chain.ts";
-import type { GrpcChannels, GrpcClientOptions } from "./grpc-channels.ts";
+import type { GrpcChannelOptions, GrpcChannels, GrpcClientOptions } from "./grpc-channels.ts";
 
 /**
  * A client of a service over gRPC. Errors are `ServiceError`s with the code of the server. It
@@ -42,13 +42,13 @@ export function createGrpcClient<Service extends DescService>(
  */
 class GrpcTransport implements ClientTransport {
   readonly name = "grpc";
-  readonly #options: GrpcClientOptions;
+  readonly #options: GrpcChannelOptions;
   #channels: GrpcChannels | undefined;
   #loading: Promise<GrpcChannels> | undefined;
   #isClosed = false;
 
   /** @throws TypeError if the target is empty, or the certificates are not valid */
-  constructor(options: GrpcClientOptions) {
+  constructor(options: GrpcChannelOptions) {
     if (options.target === "") throw new TypeError('target is empty: set it to "host:port"');
     if (options.tls !== undefined) checkClientTls(options.tls);
     this.#options = options;

@@ -14,6 +14,13 @@ export interface PoolState {
   readonly waiting: number;
 }
 
+/** What is known of the revocations of tokens. */
+export interface RevocationState {
+  /** Whether all of them are known now. */
+  readonly isCurrent: boolean;
+  readonly size: number;
+}
+
 /** The metrics of a process. */
 export interface Metrics {
   /** For the parts of the runtime. */
@@ -26,6 +33,8 @@ export interface Metrics {
   databasePool(name: string, state: () => PoolState): void;
   /** Records how far the clock is ahead of the certain time of audit retention, in milliseconds. */
   auditClockAhead(ms: number): void;
+  /** Adds the state of the revocations of tokens that the service follows. */
+  revocations(state: () => RevocationState): void;
   /** The text that Prometheus reads, and its media type. */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -64,6 +73,25 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
       if (clockAhead !== undefined) yield { labels: {}, value: clockAhead / 1000 };
     },
   );
+  let revocations: (() => RevocationState) | undefined;
+  registerMetric(
+    registry,
+    "gauge",
+    "svc_access_revocations",
+    "Revocations of tokens that the service knows.",
+    function* () {
+      if (revocations !== undefined) yield { labels: {}, value: revocations().size };
+    },
+  );
+  registerMetric(
+    registry,
+    "gauge",
+    "svc_access_revocations_current",
+    "Whether the service knows all revocations of tokens: 1, or 0 while it does not hear of them.",
+    function* () {
+      if (revocations !== undefined) yield { labels: {}, value: Number(revocations().isCurrent) };
+    },
+  );
   return {
     events: eventMetrics(registry),
     observer: new CallMetrics(registry),
@@ -71,6 +99,9 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     databasePool: (name, state) => void pools.set(name, state),
     auditClockAhead: (ms) => {
       clockAhead = ms;
+    },
+    revocations: (state) => {
+      revocations = state;
     },
     async text() {
       const texts = await Promise.all([registry, ...others].map((one) => one.metrics()));
