@@ -53,7 +53,7 @@ describe("compareTemplates [COMP-4]", () => {
     );
   });
 
-  test("ranks two templates with a common request alike only where their shapes are the same", () => {
+  test("gives two templates with a common request the same rank only if their shapes are the same", () => {
     fc.assert(
       fc.property(templates, templates, (left, right) => {
         fc.pre(compareTemplates(left, right) === 0 && commonPath(left, right) !== undefined);
@@ -97,7 +97,7 @@ describe("commonPath", () => {
     expect(commonPath(templateOf(right), templateOf(left))).toBeUndefined();
   });
 
-  test("is a request of both, and missing only if there is no such request", () => {
+  test("is a request of both, and absent only if there is none", () => {
     fc.assert(
       fc.property(pathTemplates, pathTemplates, (left, right) => {
         const [a, b] = [templateOf(left), templateOf(right)];

@@ -34,7 +34,7 @@ describe("segmentIndex", () => {
     expect(segmentIndex(pattern, name)).toEqual({ error: expect.stringContaining(error) });
   });
 
-  test("each name that a message offers is one", () => {
+  test("each name that a message suggests is valid", () => {
     for (const pattern of ["a/*/b/*", "*/*", "a/*/a/*", "a/*/**", "a.b/*/c/d/*", "1/*"]) {
       const names = segmentNames(pattern);
       const indices = names.map((name) => segmentIndex(pattern, name).index);
@@ -44,7 +44,7 @@ describe("segmentIndex", () => {
   });
 });
 
-test("a reader takes of a name what a split would", () => {
+test("a reader gets the same segment of a name as a split", () => {
   const segment = fc.constantFrom("a", "b", "*");
   const pattern = fc
     .tuple(fc.array(segment, { minLength: 1, maxLength: 4 }), fc.boolean())

@@ -55,14 +55,14 @@ describe("equal", () => {
     });
   });
 
-  test("passes over what is not accepted", () => {
+  test("skips routes that are not accepted", () => {
     const index = indexOf([routeOf("GET /{a}"), routeOf("GET /{b}"), routeOf("GET /{c}")]);
     const claim = index.equal(routeOf("GET /{d}"), (owner) => owner === "GET /{b}");
     expect(claim?.route.owner).toBe("GET /{b}");
     expect(index.equal(routeOf("GET /{d}"), () => false)).toBeUndefined();
   });
 
-  test("is the first route of equal rank that a comparison with all routes finds", () => {
+  test("is the same first route that a comparison with all routes finds", () => {
     fc.assert(
       fc.property(anyRoutes, routes, (others, route) => {
         const claim = indexOf(others).equal(route, () => true);

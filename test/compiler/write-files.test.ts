@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("all files are written, and those that were there replaced", () => {
+test("all files are written, and existing ones replaced", () => {
   writeFileSync(join(folder, "a.json"), "old");
   writeFiles(folder, [
     { name: "a.json", content: "new" },

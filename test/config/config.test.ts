@@ -6,7 +6,7 @@ import { fullPlatform, platformWith } from "./platform.ts";
 const load = (text: string) => loadConfig(text, "svc-access.yaml", {});
 
 describe("a configuration", () => {
-  test("that has every key is accepted as it is [PLCF-1]", () => {
+  test("with every key is accepted unchanged [PLCF-1]", () => {
     const { loaded } = load(JSON.stringify(fullPlatform()));
     const { services, ...rest } = fullPlatform();
     const iam = { ...services.iam, ports: {}, authn_mode: "gateway_trusted", published_as: "http" };
@@ -297,7 +297,7 @@ test("a URL that is too long is reported as too long", () => {
   ]);
 });
 
-test("__proto__ is a key like any other, and no name", () => {
+test("__proto__ is an ordinary key, and not a valid name", () => {
   expect(findingsOf("services: {__proto__: {packages: [a.v1]}}")).toEqual([
     expect.stringContaining(`services.__proto__ ${LABEL}`),
   ]);

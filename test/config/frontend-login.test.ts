@@ -58,7 +58,7 @@ describe("login: bearer", () => {
     ]);
   });
 
-  test("has no paths of its own", () => {
+  test("serves no declared paths", () => {
     const path = { frontend: "web", path: "/about", exposure: "PUBLIC" };
     expect(findingsOf(bearer, [path])).toEqual([
       "the frontend web has login: bearer, so it serves no path; set service to the service that serves /about",

@@ -91,7 +91,7 @@ test.each(["${UNSET:-${B_2}}", "${A:-${B_2}}", "${A:-${B_2}"])(
   },
 );
 
-test("a text whose dollar signs are doubled reads as itself", () => {
+test("doubled dollar signs are read as single ones", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(substituteVariables(text.replaceAll("$", "$$$$"), {})).toEqual({

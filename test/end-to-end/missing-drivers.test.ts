@@ -99,7 +99,7 @@ test("these packages are optional, and users need no others [PKG-3]", () => {
   ]);
 });
 
-test("what runs in services imports its dependencies, and drivers only where they may be missing", () => {
+test("service code imports its dependencies at the start, and drivers on demand", () => {
   const always = new Set<string>();
   const onDemand = new Set<string>();
   const waiting = ["authz", "runtime", "runtime-registry", "testing", "svc-access-operator"].map(

@@ -338,7 +338,7 @@ describe.skipIf(server === undefined)("relationships in PostgreSQL", () => {
     open: () => openPostgresStore({ url, schema }),
   }));
 
-  test("of a database without any nothing is made", async () => {
+  test("a database without tables stays unchanged", async () => {
     const args = ["list", "--schema", `none ${randomUUID()}`];
     const { status, stderr } = command(args, { SVC_ACCESS_STORE: url });
     expect(status).toBe(2);

@@ -93,7 +93,7 @@ const CONSTANT: readonly (readonly string[])[] = [
 ];
 
 describe.each(CONSTANT)("constant answers: %s %s %s", (...args) => {
-  test("a shell answers like Node.js, and without it", () => {
+  test("a shell responds like Node.js, without starting it", () => {
     const expected = byNode(args);
     expect(expected.status).toBe(0);
     expect(expected.stdout).not.toBe("");
@@ -322,7 +322,7 @@ describe("the code cache between starts", () => {
       expect(existsSync(file)).toBe(true);
     });
 
-    test("is not written through a file that is in its way", () => {
+    test("is not written through an existing file", () => {
       const cache = mkdtempSync(join(folder, "cache "));
       const env = { NODE_COMPILE_CACHE: cache };
       start([ENTRY], args, { env });

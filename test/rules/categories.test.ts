@@ -15,7 +15,7 @@ const RECOMMENDED = [
   "ACCESS_AUTHZ_PARENT_UNUSED",
 ];
 
-test("every rule is an error but for those that recommend", () => {
+test("every rule is an error except the recommended ones", () => {
   const recommending = RULES.filter(({ category }) => category === "ACCESS_RECOMMENDED");
   expect(recommending.map(({ id }) => id)).toEqual(RECOMMENDED);
   expect(RULES.length).toBeGreaterThan(RECOMMENDED.length);

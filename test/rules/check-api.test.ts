@@ -29,7 +29,7 @@ function check(options: { comment?: string; withModel?: boolean; policy?: Uint8A
 const rulesOf = ({ diagnostics }: ReturnType<typeof check>) =>
   diagnostics.map(({ line, column, severity, rule }) => `${line}:${column} ${severity} ${rule}`);
 
-test("findings come in the order of the file, each with its severity [COMP-2]", () => {
+test("findings are in the order of the file, each with its severity [COMP-2]", () => {
   expect(rulesOf(check())).toEqual([
     "2:3 error ACCESS_POLICY_REQUIRED",
     "3:3 warning ACCESS_AUDIT_WRITE",
@@ -56,7 +56,7 @@ test("rules that need a model are skipped without one, and named", () => {
   expect(check({ policy, withModel: true }).skipped).toEqual([]);
 });
 
-test("without an RPC that asks for a permission, no rule misses a model", () => {
+test("without an RPC with a permission, no rule needs a model", () => {
   expect(check().skipped).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ test.each(RULES)("$id is a rule that buf lint can load", ({ id, purpose, categor
   expect(CATEGORIES.map((each) => each.id)).toContain(category);
 });
 
-test("each rule has an id of its own, and ACCESS findings alone are errors", () => {
+test("each rule has its own id, and only ACCESS findings are errors", () => {
   expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length);
   expect(RULES.map((rule) => `${rule.category} ${severityOf(rule)}`)).toEqual(
     RULES.map(({ category }) => `${category} ${category === "ACCESS" ? "error" : "warning"}`),

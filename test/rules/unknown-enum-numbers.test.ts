@@ -71,6 +71,6 @@ test("an unknown risk level contradicts no known one", () => {
   expect(findingsOf(...PUBLIC, [POLICY_FIELD.audit, audit])).toHaveLength(1);
 });
 
-test("of several occurrences the last counts, as protobuf has it", () => {
+test("of several occurrences the last is used, as in protobuf", () => {
   expect(findingsOf([POLICY_FIELD.exposure, 7], AUDIT, ...PUBLIC)).toEqual([]);
 });

@@ -23,7 +23,7 @@ test("the examples have ports of the platform, and the hub its own [PLAT-7]", ()
   }
 });
 
-test("what serves loads no package that makes servers, but Node's own [TRANS-1]", () => {
+test("the runtime loads no server packages except those of Node [TRANS-1]", () => {
   const loaded = SERVING.flatMap((folder) => {
     const files = readdirSync(join(ROOT, "src/runtime", folder), { recursive: true });
     return files

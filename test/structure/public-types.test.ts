@@ -39,7 +39,7 @@ function exportsOf(entry: string): readonly string[] {
 }
 
 describe("what is missing is found", () => {
-  test("of declarations and members, however deep", () => {
+  test("of declarations and members, at any depth", () => {
     const { items, exports } = parseTypes(`
       /** Said. */
       interface Outer {
@@ -74,7 +74,7 @@ describe("what is missing is found", () => {
     expect(exports).toEqual(["Outer", "other"]);
   });
 
-  test("and of examples what is no code", () => {
+  test("and of examples, blocks that are not code", () => {
     const doc =
       "Text.\n\n@example\n```ts\nawait a();\n```\n\n@throws Error\n\n@example\nawait b();\n";
     const [first = "", second = "", ...more] = examplesOf(doc);
@@ -120,7 +120,7 @@ describe("the examples", () => {
     expect(others.map(({ name }) => name)).toEqual([]);
   });
 
-  test("compile, with what this package exports, generates and says of the notes service", () => {
+  test("compile against the exports, the generated code and the pages of the notes service", () => {
     using repo = new InstalledRepository({
       "tsconfig.json": JSON.stringify(CONFIG),
       "given.ts": GIVEN,

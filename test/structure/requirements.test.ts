@@ -97,11 +97,11 @@ describe("what this repository cites", () => {
       return [...found].map(([text]) => ({ file, text }));
     });
 
-  test("is not a page that is not here", () => {
+  test("is never a page of another repository", () => {
     expect(citations(/\bspec(?:ification)?s? \d+(?:\.\d+)*|\bdesign\.md/gi)).toEqual([]);
   });
 
-  test("by an id is a requirement", () => {
+  test("by id is a requirement", () => {
     const page = readFileSync(join(ROOT, "docs/requirements.md"), "utf8");
     const ids = new Set([...page.matchAll(/^- `([A-Z]+-\d+)`/gm)].map(([, id = ""]) => id));
     const groups = new Set([...ids].map((id) => id.replace(/-\d+$/, "")));

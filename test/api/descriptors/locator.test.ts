@@ -30,13 +30,13 @@ const at = (locator: Locator, path: readonly number[]) => {
 };
 
 describe("the place of a descriptor path", () => {
-  test("is its own, counted from 1", () => {
+  test("is the position of the element, counted from 1", () => {
     const locator = locatorOf([RPC, 9, 2], [OPTION, 10, 11], [QPS, 12, 6]);
     expect(at(locator, QPS)).toEqual({ line: 13, column: 7, path: QPS });
     expect(at(locator, RPC)).toEqual({ line: 10, column: 3, path: RPC });
   });
 
-  test("is that of the whole option, where a compiler descends no further, as protoc", () => {
+  test("is that of the whole option, if a compiler gives no more, as protoc", () => {
     const locator = locatorOf([RPC, 9, 2], [[...RPC, 4], 10, 4], [OPTION, 10, 4]);
     expect(at(locator, QPS)).toEqual({ line: 11, column: 5, path: OPTION });
     expect(at(locator, [...OPTION, POLICY_FIELD.exposure])).toEqual({
@@ -46,12 +46,12 @@ describe("the place of a descriptor path", () => {
     });
   });
 
-  test("is that of the first option statement, where nothing is known of the option", () => {
+  test("is that of the first option statement, if the option has no location", () => {
     const locator = locatorOf([RPC, 9, 2], [[...RPC, 4], 12, 4], [[...RPC, 4], 10, 4]);
     expect(at(locator, QPS)).toEqual({ line: 11, column: 5, path: [...RPC, 4] });
   });
 
-  test("is that of the longest prefix that is known", () => {
+  test("is that of the longest known prefix", () => {
     expect(at(locatorOf([RPC, 9, 2], [[6, 0], 3, 0]), QPS)).toEqual({
       line: 10,
       column: 3,
@@ -60,7 +60,7 @@ describe("the place of a descriptor path", () => {
     expect(at(locatorOf([[6, 0], 3, 0]), QPS)).toEqual({ line: 4, column: 1, path: [6, 0] });
   });
 
-  test("is the first piece below it, where an option is written by the piece", () => {
+  test("is the first piece below it, if an option is written field by field", () => {
     const rateLimit = [...OPTION, POLICY_FIELD.rateLimit];
     const locator = locatorOf([RPC, 9, 2], [BURST, 14, 4], [QPS, 12, 4]);
     expect(at(locator, rateLimit)).toEqual({ line: 13, column: 5, path: QPS });
@@ -86,14 +86,14 @@ describe("the place of a descriptor path", () => {
     });
   });
 
-  test("is taken from an unpacked path and span too", () => {
+  test("is read from an unpacked path and span, too", () => {
     const unpacked = encode(...OPTION.map((step) => [1, step] as const), [2, 4], [2, 6], [2, 9]);
     const locator = new Locator();
     locator.add(FILE, encode([1, unpacked]));
     expect(at(locator, QPS)).toEqual({ line: 5, column: 7, path: OPTION });
   });
 
-  test("is read from steps that take more bytes than needed", () => {
+  test("is read from steps with more bytes than needed", () => {
     // The path [6, 0, 2, 0], whose first step is written in two bytes, and the span [9, 2, 3].
     const content = [0x0a, 5, 0x86, 0, 0, 2, 0, 0x12, 3, 9, 2, 3];
     const locator = new Locator();
@@ -101,7 +101,7 @@ describe("the place of a descriptor path", () => {
     expect(at(locator, RPC)).toEqual({ line: 10, column: 3, path: RPC });
   });
 
-  test("is never one with a path that no finding can have", () => {
+  test("is never a location with a path that no finding can have", () => {
     const deep = (length: number) => [...OPTION, ...Array.from({ length }, () => 1)];
     expect(at(locatorOf([RPC, 9, 2], [deep(26), 11, 4]), OPTION)).toMatchObject({ line: 12 });
     expect(at(locatorOf([RPC, 9, 2], [deep(27), 11, 4]), OPTION)).toMatchObject({ line: 10 });
@@ -122,7 +122,7 @@ describe("the place of a descriptor path", () => {
     expect(performance.now() - start).toBeLessThan(3000);
   });
 
-  test("is not a line, where the input has no source information", () => {
+  test("is not a line if the input has no source information", () => {
     expect(new Locator().locate({ file: FILE, path: QPS })).toEqual({ file: FILE, path: QPS });
     expect(locatorOf().locate({ file: FILE, path: QPS })).toEqual({ file: FILE, path: QPS });
     expect(locatorOf([RPC, 9, 2]).locate({ file: "other.proto", path: RPC })).toEqual({
@@ -132,7 +132,7 @@ describe("the place of a descriptor path", () => {
   });
 });
 
-test("the place in a text file is what it is", () => {
+test("the position in a text file is unchanged", () => {
   const position = { file: "svc-access.yaml", line: 3, column: 5 };
   expect(new Locator().locate(position)).toEqual(position);
 });
@@ -180,7 +180,7 @@ describe("buf:lint:ignore", () => {
     expect(ignored(path, comment)).toBe(false);
   });
 
-  test("silences nothing where there is no source information, or outside protobuf files", () => {
+  test("silences nothing without source information, or outside protobuf files", () => {
     expect(new Locator().isIgnored({ file: FILE, path: RPC }, rule)).toBe(false);
     expect(new Locator().isIgnored({ file: FILE, line: 1, column: 1 }, rule)).toBe(false);
   });

@@ -188,7 +188,7 @@ describe("a message", () => {
     expect(both.lookup("a.One", "id")).toEqual(found("string"));
   });
 
-  test("whose field has a type that this version does not know lacks that field only", () => {
+  test("whose field has an unknown type lacks only that field", () => {
     const id = encode([1, "id"], [5, Type.STRING]);
     const future = encode([1, "future"], [5, 99]);
     const message = encode([1, "M"], [2, future], [2, id]);
@@ -255,7 +255,7 @@ describe("a field with debug_redact", () => {
     expect(indexOf({ a: messages }).holdsRedacted("a.M0")).toBe(true);
   });
 
-  test("changes nothing of what a path leads to", () => {
+  test("does not change the field that a path names", () => {
     expect(redacting.lookup("a.Direct", "secret")).toEqual(found("string"));
   });
 });

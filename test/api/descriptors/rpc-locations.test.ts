@@ -42,7 +42,7 @@ describe.each([
     expect(lineOf([location(1, 4), location(5, 4, 8, 3)], 4, 9)).toBe(1);
   });
 
-  test("of several with one path, the first in the text counts", () => {
+  test("of several with one path, the first in the text is used", () => {
     expect(lineOf([location(9, 4, 9), location(4, 4, 9), location(6, 4, 9)], 4, 9)).toBe(4);
   });
 });

@@ -50,7 +50,7 @@ describe("a message that occurs twice is merged, as protobuf has it", () => {
     expect(rpc?.deprecated).toBe(true);
   });
 
-  test("CustomHttpPattern, unless another pattern stands between", () => {
+  test("CustomHttpPattern, unless another pattern is between them", () => {
     const kind = encode([HTTP_EXTENSION, encode([8, encode([1, "HEAD"])])]);
     const path = encode([HTTP_EXTENSION, encode([8, encode([2, "/v1/{id}"])])]);
     const get = encode([HTTP_EXTENSION, encode([2, "/v1/x"])]);
@@ -82,7 +82,7 @@ describe("messages that nest too deep are always rejected", () => {
     expect(() => read(depth)).toThrow("the messages of deep.proto nest more than 100 deep");
   });
 
-  test("CustomHttpPattern, of which each occurrence is a message by itself", () => {
+  test("CustomHttpPattern, with each occurrence as a separate message", () => {
     const custom = encode([1, "HEAD"], [2, "/v1/{id}"]);
     const [begin, rest] = [custom.subarray(0, 8), custom.subarray(8)];
     expect(() => rpcOf(encode([HTTP_EXTENSION, encode([8, begin], [8, rest])]))).toThrow(

@@ -51,8 +51,8 @@ function orders<Item>(items: readonly Item[]): Item[][] {
 const read = (inputs: readonly (readonly DescriptorFile[])[], config = CONFIG) =>
   readApi(inputs, configOf(config));
 
-describe("images that each hold all files as their own", () => {
-  test("are one platform, whose shared files are there once", () => {
+describe("images that each contain all files as targets", () => {
+  test("are one platform, with each shared file once", () => {
     const inputs = ["a", "b", "c"].map((name) => image(name, BASE, { whole: true }));
     const results = orders(inputs).map((each) => read(each));
     expect(new Set(results.map(({ api }) => JSON.stringify(api))).size).toBe(1);
@@ -71,7 +71,7 @@ describe("images that each hold all files as their own", () => {
     for (const each of orders(inputs)) expect(read(each).rpcs).toBe(2);
   });
 
-  test("may be of two versions, of which the later holds all of the earlier", () => {
+  test("may be of two versions, if the later one contains all of the earlier one", () => {
     const later = `${BASE.replace("string id = 1;", "string id = 1; string more = 9;").replace("COLOR_RED = 1;", "COLOR_RED = 1; COLOR_BLUE = 2;").replace("(Response); }", "(Response); rpc Later(Request) returns (Response); }")}
 message Added { string id = 1; }`;
     const inputs = [
@@ -87,7 +87,7 @@ message Added { string id = 1; }`;
     }
   });
 
-  test("may be of three versions, of which only the last holds all of the others", () => {
+  test("may be of three versions, if the last one contains all of the others", () => {
     const first = BASE.replace("string id = 1;", "string id = 1; string one = 8;");
     const second = BASE.replace("string id = 1;", "string id = 1; string two = 9;");
     const both = BASE.replace("string id = 1;", "string id = 1; string one = 8; string two = 9;");
@@ -125,7 +125,7 @@ describe.each([
     "only one has field",
   ],
 ])("copies that differ in %s", (_, other, difference) => {
-  test("are an error where inputs read the file for itself", () => {
+  test("are an error if inputs target the file", () => {
     const inputs = [image("a", BASE, { whole: true }), image("b", other, { whole: true })];
     const errors = orders(inputs).map((each) => {
       expect(() => read(each)).toThrow(difference);
@@ -137,7 +137,7 @@ describe.each([
     );
   });
 
-  test("are an error where they are imported and a message of them is needed", () => {
+  test("are an error if they are imported and one of their messages is needed", () => {
     for (const each of orders([image("a", BASE), image("b", other)])) {
       expect(() => read(each)).toThrow(difference);
     }
@@ -160,7 +160,7 @@ test("copies that contradict each other and are needed by nothing are not an err
   }
 });
 
-describe("of what is only called, copies that contradict each other", () => {
+describe("copies of clients that contradict each other", () => {
   /** A service with messages of its own, beside a client's copy of a file. */
   const beside = (name: string, shared: string) => {
     using workspace = new Workspace({
@@ -191,7 +191,7 @@ service S { rpc Get(Request) returns (Response) {
     }
   });
 
-  test("are one for the clients that would be made of them", () => {
+  test("are an error for the generated clients", () => {
     for (const each of orders(inputs)) {
       const input = { ...read(each), config: undefined, importOptions: [] };
       expect(() => emitServer(input)).toThrow(
@@ -201,7 +201,7 @@ service S { rpc Get(Request) returns (Response) {
   });
 });
 
-test("services that are served must be the same in each copy, to the letter", () => {
+test("deployed services must be identical in each copy", () => {
   const later = BASE.replace(
     "(Response); }",
     "(Response); rpc Later(Request) returns (Response); }",

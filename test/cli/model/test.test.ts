@@ -29,7 +29,7 @@ validation:
     - "[group:eng#member] is <doc:a#owner>"
 `;
 
-test("what holds passes, with coverage", () => {
+test("true assertions pass, with coverage", () => {
   const { status, stdout } = run("test", validation("passing.yaml", PASSING));
   expect(stdout).toBe(
     "passing.yaml: 7 passed, 0 failed\n" +

@@ -31,7 +31,7 @@ const groups = ({ services }: ReturnType<typeof deploy>) =>
   );
 
 describe("deployed services", () => {
-  test("are the packages, where none is configured [PLCF-2]", () => {
+  test("are the packages if none is configured [PLCF-2]", () => {
     const api = deployWith(undefined, "b.v1.S", "a.v1.S", "a.v1.T", "Root");
     expect(groups(api)).toEqual([": Root", "a.v1: a.v1.S a.v1.T", "b.v1: b.v1.S"]);
     expect(api.services.every(({ configured }) => !configured)).toBe(true);
@@ -74,7 +74,7 @@ describe("deployed services", () => {
     },
   );
 
-  test("do not serve a package that they do not list, even where it has their name", () => {
+  test("do not serve a package that they do not list, even if it has their name", () => {
     expect(() => deployWith("services: { hub: { packages: [a.v1] } }", "a.v1.S", "hub.S")).toThrow(
       "the package hub has the name of a service that does not serve it",
     );
@@ -97,7 +97,7 @@ describe("hosts", () => {
     ),
   );
 
-  test("hold their frontends, all in the order of their names", () => {
+  test("contain their frontends, all in the order of their names", () => {
     const names = api.hosts.map(({ name, frontends }) => [
       name,
       ...frontends.map((each) => each.name),

@@ -148,7 +148,7 @@ describe("a service", () => {
     ]);
   });
 
-  test("has no values for missing options", () => {
+  test("has no values for absent options", () => {
     expect(watch).toEqual({
       name: "Watch",
       fullName: "a.v1.Things/Watch",
@@ -164,7 +164,7 @@ describe("a service", () => {
     expect(talk).toMatchObject({ stream: "bidi_streaming", policy: {} });
   });
 
-  test("says that a field of a request is to be redacted, where a query could hold it [EDGE-20]", () => {
+  test("marks a redacted field of a request that a query could contain [EDGE-20]", () => {
     const set = fromBinary(FileDescriptorSetSchema, IMAGE);
     const thing = set.file.find(({ name }) => name === "b/v1/b.proto")?.messageType[0];
     Object.assign(thing?.field[0] as object, {
@@ -203,7 +203,7 @@ describe("the sources", () => {
     ).toEqual(fromImage);
   });
 
-  test("say which files are there only because others import them", () => {
+  test("mark files that are only imported", () => {
     const targets = (files: readonly DescriptorFile[]) =>
       files.filter(({ target }) => target).length;
     expect(targets(readImage(IMAGE, "image"))).toBe(OWN.length);
@@ -215,7 +215,7 @@ describe("the sources", () => {
     expect(targets(all)).toBe(all.length);
   });
 
-  test("without imports leave the fields of the missing messages unknown, and say so", () => {
+  test("without imports leave the fields of missing messages unknown, and report it", () => {
     const set = descriptorSet((name) => name === OWN[0]);
     const [get] = rpcsOf(readImage(set, "set"));
     expect(get?.policy).toEqual(fromImage[0]?.policy);
@@ -263,7 +263,7 @@ describe("a policy of several pieces", () => {
       ),
     ])[0]?.policy;
 
-  test("is merged as protobuf has it: blocks by the field, lists in order, the last scalar", () => {
+  test("is merged as in protobuf: messages by field, lists in order, the last scalar", () => {
     const policy = policyOf(
       encode([1, 1], [2, encode([1, "view"], [3, "user"])], [3, encode([1, "a.b"], [2, 1])]),
       encode([2, encode([2, "skill:{id}"], [3, "service"])], [5, encode([1, true], [2, "GET"])]),
@@ -279,7 +279,7 @@ describe("a policy of several pieces", () => {
     });
   });
 
-  test("is unset where it is empty, but never absent", () => {
+  test("is unset if it is empty, but never absent", () => {
     expect(policyOf(encode())).toEqual({});
     expect(policyOf()).toBeUndefined();
   });
@@ -305,7 +305,7 @@ test("a file without a package has services without one", () => {
   expect(rpcsOf([target(bytes)])[0]?.fullName).toBe("S/Get");
 });
 
-test("services are in the order of their names, RPCs in that of their declaration", () => {
+test("services are in the order of their names, RPCs in the order of their declaration", () => {
   const file = (name: string, ...services: string[]) =>
     target(
       encodeFile({

@@ -31,7 +31,7 @@ function fileOf(packageName: string, name: string, ...rpcs: readonly string[]): 
   return encodeFile({ name: "a.proto", package: packageName, service: [{ name, method }] });
 }
 
-describe("svc.iam.v1 is only called as it is shipped", () => {
+describe("the shipped svc.iam.v1 is only called", () => {
   test("the shipped files are clients", () => {
     const { api, errors } = read(...SHIPPED.map(({ proto }) => encodeFile(proto)));
     expect(errors).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { postgresAddress } from "../../../src/database/postgres/postgres-address.ts";
 
-describe("a URL whose password ends early is refused, and not quoted", () => {
+describe("a URL with an unescaped character in its password is refused, and not quoted", () => {
   test.each([
     "postgres://u:/s3cret@h/db",
     "postgres://u:/s3cret==@h/db",

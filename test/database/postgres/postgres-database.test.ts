@@ -84,7 +84,7 @@ if (server === undefined) {
       await database.close();
     });
 
-    test("a connection that is cut while it is used fails one query and no process", async () => {
+    test("a connection that is lost during use fails one query and does not end the process", async () => {
       const database = await open("public", { max_open_conns: 2 });
       const cut = sql`select pg_terminate_backend(pg_backend_pid()), pg_sleep(1)`;
       await expect(cut.execute(database.kysely)).rejects.toThrow();
@@ -101,7 +101,7 @@ if (server === undefined) {
       await database.close();
     });
 
-    test("a server that takes no writes, such as a demoted primary, is not ready", async () => {
+    test("a read-only server, such as a demoted primary, is not ready", async () => {
       const standby = `${url}${url.includes("?") ? "&" : "?"}options=-c%20default_transaction_read_only%3Don`;
       const database = await open("public", { url: standby });
       expect(await database.ready()).toEqual({
@@ -111,7 +111,7 @@ if (server === undefined) {
       await database.close();
     });
 
-    test("a locked statement is not taken for a server that cannot be reached", async () => {
+    test("a blocked statement is not reported as an unreachable server", async () => {
       const database = await open("public", { max_open_conns: 1 });
       const hold = sql`select pg_sleep(1.5)`.execute(database.kysely);
       expect((await database.ready()).reason).toMatch(/ gave no answer in 800 ms: check/);
@@ -119,7 +119,7 @@ if (server === undefined) {
       await database.close();
     });
 
-    test("a commit is durable where the server's default is not", async () => {
+    test("a commit is durable even if the server's default is not", async () => {
       const lax = `${url}${url.includes("?") ? "&" : "?"}options=-c%20synchronous_commit%3Doff`;
       const database = await open("public", { url: lax });
       const { rows } = await sql`show synchronous_commit`.execute(database.kysely);

@@ -22,7 +22,7 @@ test.each(["23505", "40001", "25006", "53100"])("%s of a statement does not", (c
   expect(breaksConnection({ code, severity: "ERROR" })).toBe(false);
 });
 
-test("a statement that takes too long is not taken for a server that cannot be reached", () => {
+test("a slow statement is not reported as an unreachable server", () => {
   const address = postgresAddress("postgres://notes@db.example.com/notes");
   const { code, message } = explainPostgres(
     new Error("Query read timeout"),

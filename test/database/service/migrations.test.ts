@@ -40,7 +40,7 @@ const versions = async (database: ServiceDatabase<Tables>) => {
   return rows.map(({ version, name }) => `${version} ${name}`);
 };
 
-describe("what no program could mean is a TypeError", () => {
+describe("a mistake of the program is a TypeError", () => {
   const up = async () => undefined;
   test.each([
     [

@@ -52,7 +52,7 @@ describe("a file that cannot be a database is refused with its fix", () => {
     await expect(open(file())).rejects.toThrow(message);
   });
 
-  test("the store of relationships, and the other way", async () => {
+  test("the store of relationships, and the reverse", async () => {
     const file = freshFile();
     const store = await openSqliteStore({ file });
     await expect(open(file)).rejects.toThrow("is a database of another program");
@@ -90,7 +90,7 @@ test("is durable, and read by its owner only [STORE-1]", async () => {
   expect(await database.ready()).toMatchObject({ ready: false });
 });
 
-test("migrates once, and refuses what a newer program made", async () => {
+test("migrates once, and refuses tables of a newer program", async () => {
   const file = freshFile();
   const database = await open(file);
   await migrate(database, NOTES);
@@ -103,7 +103,7 @@ test("migrates once, and refuses what a newer program made", async () => {
   await database.close();
 });
 
-test("a migration that fails leaves nothing behind", async () => {
+test("a failed migration changes nothing", async () => {
   const database = await open(freshFile());
   const failing = {
     component: "notes",

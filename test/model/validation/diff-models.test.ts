@@ -169,7 +169,7 @@ const stored = fc.uniqueArray(
     ),
 );
 
-test("an inclusion is true for any relationships", () => {
+test("an inclusion holds for all relationships", () => {
   fc.assert(
     fc.property(expression, expression, stored, (before, after, texts) => {
       const [left, right] = [documents(before), documents(after)];

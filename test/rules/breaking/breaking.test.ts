@@ -182,7 +182,7 @@ test.each<[string, string | undefined, string | undefined, string[]]>([
   expect(await found(before, now)).toEqual(messages);
 });
 
-test("an RPC that is new, or has another name, is not a change of a policy", async () => {
+test("a new or renamed RPC is not a change of a policy", async () => {
   const platform = await loadPlatform({ folders: [] });
   const [before, now] = [imageOf(VIEW, "Get"), imageOf("exposure: PUBLIC", "Fetch")];
   expect(checkBreaking(before, now, platform, BREAKING_RULES).diagnostics).toEqual([]);

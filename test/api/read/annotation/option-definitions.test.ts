@@ -84,7 +84,7 @@ describe("google.api.http is accepted", () => {
     ["without options of the file", (file) => (file.options = undefined as never)],
   ])("%s", (_, change) => expectAccepted(ANNOTATIONS, changed(HTTP, change)));
 
-  test("without an HTTP rule, it need not be there", () => {
+  test("without an HTTP rule, it may be absent", () => {
     expect(check([], false).errors).toEqual([]);
   });
 });
