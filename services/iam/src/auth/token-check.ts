@@ -2,13 +2,17 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TokenVerifier } from "svc-access/runtime";
 import type { VerifyTokenResponseSchema } from "../../gen/svc/iam/v1/auth_pb.ts";
+import type { IsRevoked } from "../sessions/revocation.ts";
 
 /** Says whose a token is, by the rules that this service accepts tokens by itself. */
 export class TokenCheck {
   readonly #verifier: TokenVerifier;
+  readonly #isRevoked: IsRevoked;
 
-  constructor(verifier: TokenVerifier) {
+  /** @param isRevoked what the database says at this moment, whichever replica ended the token */
+  constructor(verifier: TokenVerifier, isRevoked: IsRevoked) {
     this.#verifier = verifier;
+    this.#isRevoked = isRevoked;
   }
 
   /**
@@ -19,7 +23,12 @@ export class TokenCheck {
   async verify(token: string): Promise<MessageInitShape<typeof VerifyTokenResponseSchema>> {
     const result = await this.#verifier.verify(token);
     if (!result.active) return { active: false, reason: result.reason };
-    const { principal, issuer, audiences, tokenId, issuedAt, expiresAt } = result;
+    const { principal, issuer, audiences, tokenId = "", sessionId = "", issuedAt } = result;
+    const identity = { jti: tokenId, sid: sessionId, sub: principal.subjectId };
+    const { subjectType } = principal;
+    if (await this.#isRevoked({ ...identity, subjectType, iat: Math.floor(issuedAt / 1000) })) {
+      return { active: false, reason: "revoked" };
+    }
     const { subjectId, username, name, email, organizationId, source } = principal;
     return {
       active: true,
@@ -36,9 +45,9 @@ export class TokenCheck {
       },
       issuer,
       audiences: [...audiences],
-      tokenId: tokenId ?? "",
+      tokenId,
       issueTime: timestampFromMs(issuedAt),
-      expireTime: timestampFromMs(expiresAt),
+      expireTime: timestampFromMs(result.expiresAt),
     };
   }
 }

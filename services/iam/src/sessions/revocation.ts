@@ -33,3 +33,6 @@ export interface TokenIdentity {
   /** Seconds since the epoch. */
   readonly iat: number;
 }
+
+/** Whether a token has been ended, as the database says at this moment. */
+export type IsRevoked = (token: TokenIdentity) => Promise<boolean>;

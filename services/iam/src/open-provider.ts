@@ -1,0 +1,122 @@
+import type { ServiceDatabase } from "svc-access/database";
+import type { ProcessLogger, RawHandler } from "svc-access/runtime";
+import type { Accounts } from "./accounts/accounts.ts";
+import type { ClientConfig, IamConfig } from "./config/iam-config.ts";
+import type { LoadedIamConfig } from "./config/load-iam-config.ts";
+import { providerHandler } from "./login/interactions.ts";
+import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
+import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
+import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
+import type { ProviderJob } from "./provider/embedded/provider-jobs.ts";
+import type { IdentityProvider } from "./provider/identity-provider.ts";
+import { OidcProviderClient } from "./provider/oidc/oidc-provider-client.ts";
+import { readEncryptionKeys } from "./secrets/read-encryption-keys.ts";
+import { SecretBox } from "./secrets/secret-box.ts";
+import type { IsRevoked } from "./sessions/revocation.ts";
+import type { ProviderTables } from "./store/provider-tables.ts";
+import type { IamTables } from "./store/tables.ts";
+
+/** What a provider is made with. */
+export interface ProviderParts {
+  readonly configuration: LoadedIamConfig;
+  readonly database: ServiceDatabase<IamTables>;
+  readonly accounts: Accounts;
+  readonly logger: ProcessLogger;
+}
+
+/** The identity provider of the configuration, with what it needs of the server. */
+export interface OpenedProvider {
+  readonly client: IdentityProvider;
+  /** Whether it accepts no login without PKCE. */
+  readonly requiresPkce: boolean;
+  readonly rawHandlers: readonly RawHandler[];
+  readonly jobs: readonly ProviderJob[];
+  /** Whether one of its tokens has been ended, at whichever replica. */
+  readonly isRevoked: IsRevoked;
+  /** The key set of its tokens; undefined where it is fetched. */
+  readonly keySet: (() => Promise<object>) | undefined;
+}
+
+const NS_PER_MS = 1_000_000;
+
+/**
+ * Opens the provider that `security.authn.provider` names.
+ *
+ * @throws EncryptionKeyError where the keys of the database cannot be read
+ */
+export async function openProvider(parts: ProviderParts): Promise<OpenedProvider> {
+  const { provider } = parts.configuration.config.security.authn;
+  return provider === "embedded" ? openEmbedded(parts) : openOther(parts);
+}
+
+async function openEmbedded({
+  configuration,
+  database,
+  accounts,
+  logger,
+}: ProviderParts): Promise<OpenedProvider> {
+  const { config, sections } = configuration;
+  const { iam } = sections;
+  const { client_id: clientId, redirect_uris: redirectUris, scopes } = iam.login;
+  const own = new OwnClient({ clientId, redirectUris, scopes });
+  const source = { file: iam.encryption_key_file, environment: config.environment };
+  const provider = new EmbeddedProvider({
+    publicUrl: iam.public_url,
+    organization: iam.organization,
+    clients: [own.declaration(), ...iam.clients.map(declarationOf)],
+    accounts,
+    database: database.as<ProviderTables>(),
+    box: new SecretBox(readEncryptionKeys(source)),
+    log: logger,
+    loginTimes: loginTimesOf(iam),
+  });
+  // At the start, which it prolongs, and not at the first login.
+  await provider.load();
+  return {
+    client: own.connect(provider, logger),
+    requiresPkce: true,
+    rawHandlers: [providerHandler(provider)],
+    jobs: provider.jobs(),
+    isRevoked: (token) => provider.revocations.isRevoked(token),
+    keySet: () => provider.keySet(),
+  };
+}
+
+function openOther({ configuration, logger }: ProviderParts): OpenedProvider {
+  const { config, sections } = configuration;
+  const { client_id: clientId, client_secret: clientSecret = "", scopes } = sections.iam.login;
+  const issuer = config.security.authn.oidc?.issuer ?? "";
+  const client = new OidcProviderClient({
+    issuer,
+    clientId,
+    clientSecret,
+    scopes,
+    logger,
+    allowHttp: config.environment === "development" || config.environment === "test",
+  });
+  const isRevoked = async () => false;
+  return { client, requiresPkce: false, rawHandlers: [], jobs: [], isRevoked, keySet: undefined };
+}
+
+function loginTimesOf({ sessions }: IamConfig) {
+  return {
+    idleMs: sessions.idle_ns / NS_PER_MS,
+    absoluteMs: sessions.absolute_ns / NS_PER_MS,
+  };
+}
+
+function declarationOf(client: ClientConfig): ClientDeclaration {
+  const { client_secret: secret, public_keys: publicKeys } = client;
+  const { backchannel_logout_uri: backchannelLogoutUri } = client;
+  return {
+    id: client.id,
+    name: client.name,
+    flows: client.flows,
+    redirectUris: client.redirect_uris,
+    postLogoutRedirectUris: client.post_logout_redirect_uris,
+    asksConsent: client.ask_consent,
+    ...(secret === undefined ? {} : { secret }),
+    ...(publicKeys === undefined ? {} : { publicKeys }),
+    ...(backchannelLogoutUri === undefined ? {} : { backchannelLogoutUri }),
+  };
+}

@@ -1,0 +1,138 @@
+import { fileURLToPath } from "node:url";
+import { openServiceDatabase, type ServiceDatabase } from "svc-access/database";
+import {
+  createAuthorizationEngine,
+  createLogger,
+  createTokenVerifier,
+  MemoryRevocationList,
+  type ProcessLogger,
+  readRouteDocument,
+  type ServerOptions,
+  type ServiceBinding,
+} from "svc-access/runtime";
+import { bindIAMAuthorizationService } from "../gen/svc/iam/v1/administration_server.ts";
+import { bindIAMAuthService } from "../gen/svc/iam/v1/auth_server.ts";
+import { bindIAMDirectoryService } from "../gen/svc/iam/v1/directory_server.ts";
+import { bindIAMPermissionService } from "../gen/svc/iam/v1/permission_server.ts";
+import { bindIAMLocalUserService } from "../gen/svc/iam/v1/users_server.ts";
+import { LocalAccounts } from "./accounts/local-accounts.ts";
+import { PasswordLogin } from "./accounts/password-login.ts";
+import { PasswordHasher } from "./accounts/passwords/password-hasher.ts";
+import { LoginThrottle } from "./accounts/throttle/login-throttle.ts";
+import { authHandlers } from "./auth/auth-handlers.ts";
+import { TokenCheck } from "./auth/token-check.ts";
+import type { LoadedIamConfig } from "./config/load-iam-config.ts";
+import { CurrentUser } from "./me/current-user.ts";
+import { PreferenceStore } from "./me/preferences.ts";
+import { ProfileStore } from "./me/profiles.ts";
+import { CurrentPreferences } from "./me/user-preferences.ts";
+import { openProvider } from "./open-provider.ts";
+import { IAM_TABLES, type IamTables } from "./store/tables.ts";
+import { unimplemented } from "./unimplemented.ts";
+import { Groups } from "./users/groups.ts";
+import { userHandlers } from "./users/user-handlers.ts";
+
+type Engine = Awaited<ReturnType<typeof createAuthorizationEngine>>;
+
+/** What is open while the service runs. */
+interface Opened {
+  readonly configuration: LoadedIamConfig;
+  readonly database: ServiceDatabase<IamTables>;
+  readonly engine: Engine;
+  readonly logger: ProcessLogger;
+}
+
+const ROUTES = fileURLToPath(new URL("../gen/routes/iam.json", import.meta.url));
+
+/**
+ * Opens what the service needs, and says how its server is made of it: the one place that knows all
+ * parts. The server closes what was opened.
+ *
+ * @throws ConfigurationError, DatabaseError, AuthzError or EncryptionKeyError where it cannot start
+ */
+export async function openIam(configuration: LoadedIamConfig): Promise<ServerOptions> {
+  const { config } = configuration;
+  const { service, environment, log } = config;
+  const logger = createLogger({ service, environment, level: log.level });
+  const database = await openServiceDatabase<IamTables>(config, { ...IAM_TABLES, logger });
+  try {
+    const engine = await createAuthorizationEngine(config);
+    return await optionsOf({ configuration, database, engine, logger });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function optionsOf(opened: Opened): Promise<ServerOptions> {
+  const { configuration, database, engine, logger } = opened;
+  const { config, sections } = configuration;
+  const { kysely } = database;
+  const isEmbedded = config.security.authn.provider === "embedded";
+  const accounts = new LocalAccounts(kysely, sections.iam.organization);
+  const hasher = new PasswordHasher();
+  const throttle = new LoginThrottle(kysely);
+  const logins = new PasswordLogin({ accounts, hasher, throttle });
+  const revocations = new MemoryRevocationList();
+  const provider = await openProvider({
+    configuration,
+    database,
+    accounts: {
+      find: (id) => accounts.find(id),
+      authenticate: (attempt) => logins.authenticate(attempt),
+    },
+    logger,
+  });
+  const { keySet } = provider;
+  const verifier = createTokenVerifier(config, {
+    revocations,
+    logger,
+    ...(keySet === undefined ? {} : { keySet }),
+  });
+  const groups = new Groups(engine);
+  const auth = bindIAMAuthService(
+    authHandlers({
+      provider: provider.client,
+      currentUser: new CurrentUser({
+        accounts: isEmbedded ? accounts : undefined,
+        profiles: new ProfileStore(kysely),
+        groups,
+      }),
+      preferences: new CurrentPreferences(new PreferenceStore(kysely)),
+      tokens: new TokenCheck(verifier, provider.isRevoked),
+      redirectUris: new Set(sections.iam.login.redirect_uris),
+      requiresPkce: provider.requiresPkce,
+    }),
+  );
+  const users = isEmbedded
+    ? userHandlers({ accounts, hasher, groups, organization: sections.iam.organization })
+    : unimplemented<ReturnType<typeof userHandlers>>(
+        "local users exist with the embedded identity provider only",
+      );
+  return {
+    configuration,
+    engine,
+    logger,
+    database,
+    revocations,
+    bindings: [auth, bindIAMLocalUserService(users), ...laterServices()],
+    routes: readRouteDocument(ROUTES),
+    rawHandlers: provider.rawHandlers,
+    jobs: provider.jobs.map(({ name, everyMs, run }) => ({
+      name: name.replaceAll(/[^a-z]/g, "_"),
+      every: `${everyMs}ms`,
+      run,
+    })),
+    ...(keySet === undefined ? {} : { keySet }),
+  };
+}
+
+/** What the specification has and this version has not. */
+function laterServices(): ServiceBinding[] {
+  const why = "this version of svc-iam does not implement it yet";
+  return [
+    bindIAMDirectoryService(unimplemented(why)),
+    bindIAMPermissionService(unimplemented(why)),
+    bindIAMAuthorizationService(unimplemented(why)),
+  ] as ServiceBinding[];
+}
