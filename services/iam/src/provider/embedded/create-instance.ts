@@ -31,6 +31,7 @@ export function createInstance(
   });
   const provider = new oidc.Provider(`${options.publicUrl}${PROVIDER_PATH}`, configuration);
   fixOrigin(provider, options.publicUrl);
+  ignoreUnsavedSessions(provider);
   // All access tokens name their session, not only those of clients with back-channel logout.
   (provider.Client.prototype as unknown as { includeSid(): boolean }).includeSid = () => true;
   provider.use(async (ctx, next) => {
@@ -43,6 +44,25 @@ export function createInstance(
   });
   listen(provider, options, stores);
   return provider;
+}
+
+/**
+ * Lets a request without a session have an error page: `oidc-provider` 9.13 answers it with 500 where
+ * the page has a form, since it persists a session that was never saved.
+ */
+function ignoreUnsavedSessions(provider: Provider): void {
+  const { prototype } = provider.Session as unknown as { prototype: UnsavedSession };
+  const { persist } = prototype;
+  prototype.persist = async function (this: UnsavedSession) {
+    return this.exp === undefined ? undefined : persist.call(this);
+  };
+}
+
+/** A session of `oidc-provider`. */
+interface UnsavedSession {
+  /** When it expires; undefined before it is saved. */
+  readonly exp?: number;
+  persist(): Promise<unknown>;
 }
 
 /** The configuration decides the addresses, not what a request says about its host. */
