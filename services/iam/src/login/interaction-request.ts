@@ -9,8 +9,9 @@ import { type Page, pageHeaders, pageText } from "../pages/page.ts";
 import { INTERACTION_PATH } from "../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { recordEvent } from "../provider/embedded/request/record-event.ts";
-import { grantable, grantScopes } from "../provider/embedded/tokens/load-grant.ts";
+import { grantScopes } from "../provider/embedded/tokens/load-grant.ts";
 import { consentPage, expiredPage, loginPage, unimplementedPage } from "./interaction-pages.ts";
+import { redirectUriOf, scopesOf } from "./interaction-parameters.ts";
 
 const WRONG = "The user name or the password is wrong.";
 const BUSY = "Too many people log in at the moment. Try again in a few seconds.";
@@ -185,15 +186,6 @@ export class InteractionRequest {
     const { clients } = this.#embedded.options;
     return clients.find(({ id }) => id === params["client_id"])?.name ?? "";
   }
-}
-
-function scopesOf({ params }: Interaction): string[] {
-  return grantable(String(params["scope"] ?? "").split(" "));
-}
-
-function redirectUriOf({ params }: Interaction): string | undefined {
-  const uri = params["redirect_uri"];
-  return typeof uri === "string" ? uri : undefined;
 }
 
 function answer(status: number, page: Page): RawResponse {

@@ -1,16 +1,17 @@
-import { type Kysely, sql, type Transaction } from "svc-access/database";
+import { sql, type Transaction } from "svc-access/database";
+import {
+  consumeDocument,
+  documentOf,
+  endOwned,
+  type NewProviderDocument,
+  saveDocument,
+  selectDocuments,
+} from "./document-rows.ts";
 import type { ProviderDatabase } from "./provider-database.ts";
 import type { ProviderDocumentRow, ProviderTables } from "./provider-tables.ts";
-import { consumeRefreshToken } from "./refresh-rotation.ts";
-
-/** A document to store. */
-export type NewProviderDocument = Omit<ProviderDocumentRow, "consumed_time" | "ended_time">;
 
 /** The columns by which documents are found, besides their ids. */
 export type LookupColumn = "uid" | "user_code";
-
-/** The columns whose documents end together. */
-export type OwnerColumn = "grant_id" | "session_uid" | "account_id";
 
 /** What became of the use of a document. */
 export type Consumption =
@@ -22,7 +23,6 @@ export type Consumption =
   | "gone";
 
 const GRANT = "Grant";
-const REFRESH_TOKEN = "RefreshToken";
 
 /** The stored documents of the embedded provider. */
 export class ProviderDocuments {
@@ -37,8 +37,10 @@ export class ProviderDocuments {
 
   /** The document with an id. */
   async find(model: string, id: string): Promise<ProviderDocumentRow | undefined> {
-    return rowOf(
-      await this.#database.run((db) => select(db, model).where("id", "=", id).executeTakeFirst()),
+    return documentOf(
+      await this.#database.run((db) =>
+        selectDocuments(db, model).where("id", "=", id).executeTakeFirst(),
+      ),
     );
   }
 
@@ -48,9 +50,9 @@ export class ProviderDocuments {
     column: LookupColumn,
     value: string,
   ): Promise<ProviderDocumentRow | undefined> {
-    return rowOf(
+    return documentOf(
       await this.#database.run((db) =>
-        select(db, model).where(column, "=", value).executeTakeFirst(),
+        selectDocuments(db, model).where(column, "=", value).executeTakeFirst(),
       ),
     );
   }
@@ -82,7 +84,7 @@ export class ProviderDocuments {
   async addSuccessor(document: NewProviderDocument): Promise<boolean> {
     return this.#database.transaction(async (tx) => {
       if (!(await this.#lockGrant(tx, document.grant_id))) return false;
-      const parent = await select(tx, document.model)
+      const parent = await selectDocuments(tx, document.model)
         .where("id", "=", document.parent_id ?? "")
         .executeTakeFirst();
       if (parent === undefined || parent.ended_time !== null) return false;
@@ -101,7 +103,9 @@ export class ProviderDocuments {
     return this.#database.transaction(async (tx) => {
       // All uses of a grant's documents, and its end, wait here for each other.
       const hasGrant = await this.#lockGrant(tx, known.grant_id);
-      const document = rowOf(await select(tx, model).where("id", "=", id).executeTakeFirst());
+      const document = documentOf(
+        await selectDocuments(tx, model).where("id", "=", id).executeTakeFirst(),
+      );
       if (document === undefined) return "gone";
       if (known.grant_id !== null && !hasGrant) return "gone";
       const now = this.#now();
@@ -173,61 +177,4 @@ export class ProviderDocuments {
     const locking = this.#database.kind === "postgres" ? query.forUpdate() : query;
     return (await locking.executeTakeFirst()) !== undefined;
   }
-}
-
-/** Stores a document, or a new version of it. */
-export async function saveDocument(
-  db: Kysely<ProviderTables>,
-  document: NewProviderDocument,
-): Promise<void> {
-  const { model: _model, id: _id, parent_id: _parent, ...changes } = document;
-  await db
-    .insertInto("iam_provider_documents")
-    .values({ ...document, consumed_time: null, ended_time: null })
-    .onConflict((conflict) => conflict.columns(["model", "id"]).doUpdateSet(changes))
-    .execute();
-}
-
-function select(db: Kysely<ProviderTables>, model: string) {
-  return db.selectFrom("iam_provider_documents").selectAll().where("model", "=", model);
-}
-
-/** PostgreSQL sends whole numbers of 64 bits as text. */
-function rowOf(row: ProviderDocumentRow | undefined): ProviderDocumentRow | undefined {
-  if (row === undefined) return undefined;
-  return {
-    ...row,
-    expire_time: Number(row.expire_time),
-    consumed_time: timeOf(row.consumed_time),
-    ended_time: timeOf(row.ended_time),
-  };
-}
-
-function timeOf(value: number | null): number | null {
-  return value === null ? null : Number(value);
-}
-
-async function consumeDocument(
-  tx: Transaction<ProviderTables>,
-  document: ProviderDocumentRow,
-  now: number,
-): Promise<boolean> {
-  if (document.model === REFRESH_TOKEN) return consumeRefreshToken(tx, document, now);
-  const rows = await tx
-    .updateTable("iam_provider_documents")
-    .set({ consumed_time: now })
-    .where("model", "=", document.model)
-    .where("id", "=", document.id)
-    .where("consumed_time", "is", null)
-    .returning("id")
-    .execute();
-  return rows.length > 0;
-}
-
-async function endOwned(
-  tx: Transaction<ProviderTables>,
-  column: OwnerColumn,
-  value: string,
-): Promise<void> {
-  await tx.deleteFrom("iam_provider_documents").where(column, "=", value).execute();
 }

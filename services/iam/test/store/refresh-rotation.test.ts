@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { NewProviderDocument } from "../../src/store/document-rows.ts";
 import { ProviderDatabase } from "../../src/store/provider-database.ts";
-import { type NewProviderDocument, ProviderDocuments } from "../../src/store/provider-documents.ts";
+import { ProviderDocuments } from "../../src/store/provider-documents.ts";
 import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
 
 const START = 1_800_000_000_000;

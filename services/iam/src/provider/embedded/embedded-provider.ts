@@ -1,8 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Provider } from "oidc-provider";
 import type { CallContext, RawRequest, RawResponse } from "svc-access/runtime";
 import { slowedResponse } from "../../pages/slowed-page.ts";
-import type { SessionClient } from "../../sessions/login-session.ts";
 import { Revocations } from "../../sessions/revocations.ts";
 import { Sessions } from "../../sessions/sessions.ts";
 import { ProviderDatabase } from "../../store/provider-database.ts";
@@ -15,6 +13,7 @@ import { type ProviderJob, providerJobs } from "./provider-jobs.ts";
 import { freshRequest } from "./request/fresh-request.ts";
 import { recordEvent } from "./request/record-event.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
+import { tellClients } from "./tell-clients.ts";
 import { looksLikeJwt, presentAccessToken } from "./tokens/presented-access-token.ts";
 import { UserCodeAttempts } from "./user-code-attempts.ts";
 
@@ -126,20 +125,8 @@ export class EmbeddedProvider {
       details: { kind: ended.kind, clients: ended.clients.length },
     });
     const { provider } = await this.current();
-    await Promise.all(ended.clients.map((client) => this.#tell(provider, accountId, client)));
+    await tellClients(provider, ended, this.#options.log);
     return true;
-  }
-
-  async #tell(provider: Provider, accountId: string, { clientId, sid }: SessionClient) {
-    try {
-      const client = await provider.Client.find(clientId);
-      if (client?.backchannelLogoutUri === undefined) return;
-      const { backchannelLogout } = client as unknown as BackchannelClient;
-      await backchannelLogout.call(client, accountId, sid);
-    } catch (error) {
-      const { log } = this.#options;
-      log.warn({ err: error, client: clientId }, "a client was not told of a logout");
-    }
   }
 
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
@@ -200,9 +187,4 @@ function hold(response: ServerResponse): Promise<void> {
     response.once("close", resolve);
     response.once("finish", resolve);
   });
-}
-
-/** A client of `oidc-provider`; its types omit the method. */
-interface BackchannelClient {
-  backchannelLogout(this: unknown, accountId: string, sid: string): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
 import type { Pages } from "../../pages/provider-pages.ts";
-import { type AdapterContext, DocumentAdapter } from "./adapter/document-adapter.ts";
+import type { AdapterContext } from "./adapter/adapter-context.ts";
+import { DocumentAdapter } from "./adapter/document-adapter.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import {

@@ -1,13 +1,46 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { clientDetails } from "../request/client-details.ts";
+import type { Payload } from "../request/payload.ts";
 import type { ProviderEvent } from "../request/provider-events.ts";
 import { type EventSinks, recordEvent } from "../request/record-event.ts";
 import { requestScope } from "../request/request-scope.ts";
-import type { AdapterContext } from "./document-adapter.ts";
 import type { ProviderStores } from "./provider-stores.ts";
+import type { Requester } from "./seen-session.ts";
 
 type Oidc = typeof import("oidc-provider");
 type ReuseEvent = Extract<ProviderEvent["event"], `${string}.reused`>;
+
+/** What the adapter needs from outside the database. */
+export interface AdapterContext {
+  /** The id of the refresh token that the request under way uses. */
+  rotatedRefreshToken(): string | undefined;
+  /** The access token that the request under way has presented, where `oidc-provider` looks for it. */
+  presentedToken(model: string, id: string): Payload | undefined;
+  /** The request under way has looked a document up. */
+  found(model: string, payload: Payload): void;
+  /** It has named a user code that there is. */
+  foundUserCode(): void;
+  /** The error by which a request with a used token, code or assertion is refused. */
+  usedBefore(model: string): Error;
+  /** A token or code was used again: its grant has ended. */
+  reused(reuse: Reuse): Promise<void>;
+  /** The error by which a request of a session that was ended meanwhile is refused. */
+  sessionEnded(): Error;
+  /** Who is at the other end of the request under way. */
+  requester(): Requester;
+  /** An access token is to be revoked by its client. */
+  tokenRevoked(model: string, id: string): Promise<void>;
+}
+
+/** A token or code that was used again. */
+export interface Reuse {
+  /** `RefreshToken`, `AuthorizationCode` or `DeviceCode`. */
+  readonly model: string;
+  readonly accountId: string | undefined;
+  readonly grantId: string | undefined;
+  /** The claim `sid` of what it has issued. */
+  readonly sid: string | undefined;
+}
 
 const REUSE_EVENTS: Readonly<Record<string, ReuseEvent>> = {
   RefreshToken: "refresh_token.reused",

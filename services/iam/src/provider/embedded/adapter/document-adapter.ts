@@ -1,63 +1,17 @@
-import { createHash } from "node:crypto";
-import { rowName } from "../../../secrets/rewrap.ts";
 import type { SecretBox } from "../../../secrets/secret-box.ts";
 import type { Sessions } from "../../../sessions/sessions.ts";
-import type { NewProviderDocument, ProviderDocuments } from "../../../store/provider-documents.ts";
-import { saveDocument } from "../../../store/provider-documents.ts";
+import { type NewProviderDocument, saveDocument } from "../../../store/document-rows.ts";
+import type { ProviderDocuments } from "../../../store/provider-documents.ts";
 import type { ProviderDocumentRow } from "../../../store/provider-tables.ts";
 import { isGood } from "../../../store/refresh-rotation.ts";
 import type { Payload } from "../request/payload.ts";
+import type { AdapterContext } from "./adapter-context.ts";
 import type { ProviderStores } from "./provider-stores.ts";
-import { type Requester, seenSession, withOwnSid } from "./seen-session.ts";
-/** What the adapter needs from outside the database. */
-export interface AdapterContext {
-  /** The id of the refresh token that the request under way uses. */
-  rotatedRefreshToken(): string | undefined;
-  /** The access token that the request under way has presented, where `oidc-provider` looks for it. */
-  presentedToken(model: string, id: string): Payload | undefined;
-  /** The request under way has looked a document up. */
-  found(model: string, payload: Payload): void;
-  /** It has named a user code that there is. */
-  foundUserCode(): void;
-  /** The error by which a request with a used token, code or assertion is refused. */
-  usedBefore(model: string): Error;
-  /** A token or code was used again: its grant has ended. */
-  reused(reuse: Reuse): Promise<void>;
-  /** The error by which a request of a session that was ended meanwhile is refused. */
-  sessionEnded(): Error;
-  /** Who is at the other end of the request under way. */
-  requester(): Requester;
-  /** An access token is to be revoked by its client. */
-  tokenRevoked(model: string, id: string): Promise<void>;
-}
-
-/** A token or code that was used again. */
-export interface Reuse {
-  /** `RefreshToken`, `AuthorizationCode` or `DeviceCode`. */
-  readonly model: string;
-  readonly accountId: string | undefined;
-  readonly grantId: string | undefined;
-  /** The claim `sid` of what it has issued. */
-  readonly sid: string | undefined;
-}
-
-/** The models whose ids are credentials: of these the database has only hashes. */
-const SECRET_IDS: ReadonlySet<string> = new Set([
-  "AuthorizationCode",
-  "DeviceCode",
-  "Interaction",
-  "RefreshToken",
-  "Session",
-]);
+import { hash, SECRET_IDS, sealedPlace } from "./sealed-documents.ts";
+import { seenSession, withOwnSid } from "./seen-session.ts";
 
 /** JWTs, which are not stored. */
 const ACCESS_TOKENS: ReadonlySet<string> = new Set(["AccessToken", "ClientCredentials"]);
-
-const TABLE = "iam_provider_documents";
-const COLUMN = "payload";
-
-/** The sealed column of the documents. */
-export const SEALED_DOCUMENTS = { table: TABLE, column: COLUMN, key: ["model", "id"] } as const;
 
 /** Times that the adapter applies, in milliseconds. */
 export interface AdapterTimes {
@@ -183,7 +137,6 @@ export class DocumentAdapter {
     const rotated = model === "RefreshToken" ? this.#context.rotatedRefreshToken() : undefined;
     // A device code is found by its user code, and is stored again then.
     const kept = SECRET_IDS.has(model) && model !== "DeviceCode" ? stored : { ...stored, jti };
-    const row = rowName([model, stays]);
     // Others outlive the session in which they were approved.
     const isBound = payload["expiresWithSession"] === true;
     return {
@@ -194,7 +147,7 @@ export class DocumentAdapter {
       user_code: typeof payload["userCode"] === "string" ? hash(payload["userCode"]) : null,
       session_uid: isBound ? textOf(payload["sessionUid"]) : null,
       account_id: textOf(payload["accountId"]),
-      payload: this.#box.seal(JSON.stringify(kept), { table: TABLE, column: COLUMN, row }),
+      payload: this.#box.seal(JSON.stringify(kept), sealedPlace(model, stays)),
       expire_time: model === "Session" ? Math.min(expires, this.#idleEnd()) : expires,
       parent_id: rotated === undefined ? null : hash(rotated),
     };
@@ -204,8 +157,8 @@ export class DocumentAdapter {
     if (row === undefined) return undefined;
     const now = this.#times.now();
     if (this.#model === "Session" && row.expire_time <= now) return undefined;
-    const place = { table: TABLE, column: COLUMN, row: rowName([row.model, row.id]) };
-    const stored: Payload = JSON.parse(this.#box.open(row.payload, place));
+    const text = this.#box.open(row.payload, sealedPlace(row.model, row.id));
+    const stored: Payload = JSON.parse(text);
     const isUsed = this.#model === "RefreshToken" ? !isGood(row, now) : row.consumed_time !== null;
     return {
       ...stored,
@@ -225,11 +178,6 @@ export class DocumentAdapter {
 
 /** The model whose call ends a grant; every client may have access tokens. */
 const REVOKING = "AccessToken";
-
-/** The form in which credentials are stored. */
-export function hash(secret: string): string {
-  return createHash("sha256").update(secret).digest("base64url");
-}
 
 /** The grant with which a document ends; the login under way outlives that of the former login. */
 function grantOf(model: string, id: string, payload: Payload): string | null {
