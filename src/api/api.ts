@@ -25,11 +25,11 @@ export interface Api {
 
 /** A process that is deployed as one: `hub`, `iam`. It may serve many protobuf services. */
 export interface DeployedService {
-  /** The name in `svc-access.yaml`, or the protobuf package where none is configured. */
+  /** The name in `svc-access.yaml`, or the protobuf package if none is configured. */
   readonly name: string;
   /** Whether `svc-access.yaml` declares it. */
   readonly configured: boolean;
-  /** The packages that `svc-access.yaml` gives it, or its own package where none is configured. */
+  /** The packages that `svc-access.yaml` gives it, or its own package if none is configured. */
   readonly packages: readonly string[];
   /** How the edge publishes its RPCs. */
   readonly publishedAs: "http" | "grpc";

@@ -7,7 +7,7 @@ import type { SpicedbEngine, SpicedbEngineOptions } from "./spicedb/index.ts";
  * The client is loaded only here: it is large, and most who import this package have the other
  * engine.
  *
- * @throws AuthzError INVALID_ARGUMENT where the options are wrong, or the model subtracts parentheses,
+ * @throws AuthzError INVALID_ARGUMENT if the options are wrong, or the model subtracts parentheses,
  * which SpiceDB misreads; an Error that says what to install where `@authzed/authzed-node` is not
  *
  * @example

@@ -5,7 +5,7 @@ import { UsageError } from "../diagnostics/usage-error.ts";
  * Reads a text that a user names.
  *
  * @param what what it is, for the message: `the model model/iam.zed`
- * @throws UsageError where it cannot be read
+ * @throws UsageError if it cannot be read
  */
 export function readText(path: string, what = path): string {
   try {

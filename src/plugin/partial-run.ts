@@ -7,7 +7,7 @@ import type { PlatformConfig } from "../config/config.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 import type { PluginOptions } from "./options.ts";
 
-/** The output that spans files, by the target that makes it; undefined where each is of one file. */
+/** The output that spans files, by the target that makes it; undefined if each is of one file. */
 const SPANNING: Readonly<Record<Target, string | undefined>> = {
   policies: "policies.json",
   routes: "routes/",

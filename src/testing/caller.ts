@@ -4,9 +4,9 @@ import type { Principal } from "../runtime/call/call-context.ts";
 export interface TestUser {
   /** The subject id. */
   readonly user: string;
-  /** `service_account` for one that the gateway names so; `user` where absent. */
+  /** `service_account` for one that the gateway names so; `user` if absent. */
   readonly subjectType?: "user" | "service_account";
-  /** The name that they log in with; `name` where absent. */
+  /** The name that they log in with; `name` if absent. */
   readonly username?: string;
   /** The display name. */
   readonly name?: string;

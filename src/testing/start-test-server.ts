@@ -55,9 +55,9 @@ export interface TestServerOptions extends PassedOn {
   readonly relationships?: Iterable<TestRelationship>;
   /** The generated `routes/<service>.json`, or its file. */
   readonly routes?: RouteDocument | string;
-  /** The name of the service; that of the routes, else `test`, where absent. */
+  /** The name of the service; that of the routes, else `test`, if absent. */
   readonly service?: string;
-  /** The services that may call with an internal token; `internal` where absent. */
+  /** The services that may call with an internal token; `internal` if absent. */
   readonly services?: readonly string[];
   /**
    * Settings that replace the defaults, with the names of `service.yaml`. Maps are merged, `null`

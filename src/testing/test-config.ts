@@ -44,7 +44,7 @@ export interface TestTokens {
  * The configuration of a test server: free ports of this machine, whose identity headers count;
  * internal tokens that nobody else has; files in a folder of its own.
  *
- * @throws ConfigurationError where the overrides are wrong
+ * @throws ConfigurationError if the overrides are wrong
  */
 export function testConfig(parts: TestConfigParts): {
   readonly configuration: LoadedServiceConfig;

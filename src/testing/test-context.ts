@@ -19,15 +19,15 @@ export interface TestContextOptions extends Partial<TestUser> {
   readonly service?: string;
   /** The whole principal, if the fields above are not enough. */
   readonly principal?: Principal;
-  /** The full method name; `test.v1.TestService/Test` where absent. */
+  /** The full method name; `test.v1.TestService/Test` if absent. */
   readonly rpc?: string;
-  /** The request id; `test-request` where absent. */
+  /** The request id; `test-request` if absent. */
   readonly requestId?: string;
-  /** The trace id, 32 hexadecimal digits; a new one where absent. */
+  /** The trace id, 32 hexadecimal digits; a new one if absent. */
   readonly traceId?: string;
-  /** The IP address of the client; `127.0.0.1` where absent. */
+  /** The IP address of the client; `127.0.0.1` if absent. */
   readonly clientAddress?: string;
-  /** When the call must be done, in milliseconds since the epoch; in a minute where absent. No timer enforces it. */
+  /** When the call must be done, in milliseconds since the epoch; in a minute if absent. No timer enforces it. */
   readonly deadline?: number;
   /** Aborts the call, beside `abort`. */
   readonly signal?: AbortSignal;
@@ -46,7 +46,7 @@ export interface TestContext extends CallContext {
   readonly auditRecords: readonly AuditRecord[];
   /** What the handler named by `audit.setResource`. */
   readonly auditResource: string | undefined;
-  /** Ends the call early: the handler's `signal` aborts, with CANCELLED where no reason is given. */
+  /** Ends the call early: the handler's `signal` aborts, with CANCELLED if no reason is given. */
   abort(reason?: unknown): void;
 }
 
@@ -56,7 +56,7 @@ const MINUTE_MS = 60_000;
  * A call context for the test of a handler. Nothing is authenticated, authorized or audited: that is
  * the chain's part, which `startTestServer` has.
  *
- * @throws TypeError where more than one of user, service and principal calls
+ * @throws TypeError if more than one of user, service and principal calls
  *
  * @example
  * ```ts

@@ -11,7 +11,7 @@ export type TestRelationship = string | Relationship;
 /**
  * Writes any number of relationships.
  *
- * @throws TypeError where a text is not a relationship; AuthzError where one does not fit the model
+ * @throws TypeError if a text is not a relationship; AuthzError if one does not fit the model
  */
 export async function writeAll(
   engine: AuthorizationEngine,
@@ -48,7 +48,7 @@ export type TestEngine = AuthorizationEngine & AsyncDisposable;
 /**
  * An engine in memory, for testing a handler that uses it.
  *
- * @throws TypeError where there is no model, or it is wrong; AuthzError where a relationship does not fit it
+ * @throws TypeError if there is no model, or it is wrong; AuthzError where a relationship does not fit it
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
   return Object.assign(engine, { [Symbol.asyncDispose]: () => engine.close() });
 }
 
-/** @throws AuthzError where a relationship does not fit the model */
+/** @throws AuthzError if a relationship does not fit the model */
 export async function engineWith(
   model: Model,
   relationships: Iterable<TestRelationship>,

@@ -10,11 +10,11 @@ import type { TestRelationship } from "./test-engine.ts";
 
 /** A server that a test has started: the one that runs in production, on free ports of this machine. */
 export interface TestServer extends AsyncDisposable {
-  /** Where HTTP is served, such as `http://127.0.0.1:40123`; empty where it is not. */
+  /** Where HTTP is served, such as `http://127.0.0.1:40123`; empty if it is not. */
   readonly httpUrl: string;
-  /** Where gRPC is served, such as `127.0.0.1:40124`; empty where it is not. */
+  /** Where gRPC is served, such as `127.0.0.1:40124`; empty if it is not. */
   readonly grpcTarget: string;
-  /** Where metrics are served, such as `http://127.0.0.1:40125`; empty where they are not. */
+  /** Where metrics are served, such as `http://127.0.0.1:40125`; empty if they are not. */
   readonly metricsUrl: string;
   /** The engine that calls are checked with; `undefined` without a model. */
   readonly engine: AuthorizationEngine | undefined;
@@ -34,7 +34,7 @@ export interface TestServer extends AsyncDisposable {
   /**
    * The audit events, oldest first. The event of a call is stored before its caller has the answer.
    *
-   * @param filter which are meant; all where absent
+   * @param filter which are meant; all if absent
    *
    * @example
    * ```ts
@@ -48,7 +48,7 @@ export interface TestServer extends AsyncDisposable {
    * ```
    */
   auditEvents(filter?: AuditFilter): Promise<readonly AuditEvent[]>;
-  /** The lines of the log so far, oldest first; the last ten thousand where there are more. */
+  /** The lines of the log so far, oldest first; the last ten thousand if there are more. */
   logLines(): readonly Readonly<Record<string, unknown>>[];
   /** Ends the server and all clients, and removes its files. */
   close(): Promise<void>;
@@ -62,7 +62,7 @@ export interface TestCalls {
    * Calls over HTTP: `fetch("/v1/notes/items")`.
    *
    * @param path from the root of the server, with its query
-   * @throws TypeError where HTTP is not served
+   * @throws TypeError if HTTP is not served
    */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** A typed client over gRPC. It does not retry, and is closed with the server. */

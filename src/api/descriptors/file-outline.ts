@@ -26,7 +26,7 @@ export interface FileOutline {
   readonly name: string;
   readonly package: string;
   readonly target: boolean;
-  /** `proto2` (also where empty), `proto3` or `editions`. */
+  /** `proto2` (even if empty), `proto3` or `editions`. */
   readonly syntax: string;
   /** The number of the edition; 0 without. */
   readonly edition: number;

@@ -63,7 +63,7 @@ export class MessageIndex {
   }
 
   /**
-   * Whether a message has a field with `debug_redact`, at any depth; true also where a part of it cannot be
+   * Whether a message has a field with `debug_redact`, at any depth; true even if a part of it cannot be
    * known. What an Any may hold, and extensions, are not looked at.
    */
   holdsRedacted(message: string): boolean {

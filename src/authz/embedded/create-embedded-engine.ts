@@ -25,7 +25,7 @@ export interface EmbeddedEngineOptions {
   readonly store: RelationshipStore;
   /** Which object ids are valid; by default those of AUTHZ-6 in docs/requirements.md. */
   readonly objectIds?: ObjectIdRule;
-  /** The most results of a listing, over all of its pages; 1,000,000 where absent. More is RESOURCE_EXHAUSTED. */
+  /** The most results of a listing, over all of its pages; 1,000,000 if absent. More is RESOURCE_EXHAUSTED. */
   readonly maxResults?: number;
 }
 

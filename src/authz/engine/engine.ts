@@ -21,7 +21,7 @@ import type {
 export interface Readiness {
   /** Whether it can answer now. */
   readonly ready: boolean;
-  /** Why not; absent where it can. */
+  /** Why not; absent if it can. */
   readonly reason?: string;
 }
 
@@ -82,7 +82,7 @@ export interface AuthorizationEngine {
    */
   check(request: CheckRequest, options?: CallOptions): Promise<CheckResult>;
   /**
-   * The same without waiting, at head; absent where a check must ask another process.
+   * The same without waiting, at head; absent if a check must ask another process.
    *
    * @throws AuthzError as `check` rejects
    */
@@ -93,7 +93,7 @@ export interface AuthorizationEngine {
    * error.
    *
    * @param requests at most `MAX_BULK_CHECKS`
-   * @throws AuthzError INVALID_ARGUMENT for too many of them; as `check` does where none could be decided
+   * @throws AuthzError INVALID_ARGUMENT for too many of them; as `check` does if none could be decided
    */
   checkBulk(
     requests: readonly CheckRequest[],
@@ -129,7 +129,7 @@ export interface AuthorizationEngine {
    * Writes relationships, atomically. Acknowledged only once it is durable.
    *
    * @throws AuthzError INVALID_ARGUMENT for what the model does not allow; ALREADY_EXISTS for a CREATE of
-   * what exists; FAILED_PRECONDITION where a precondition fails or a cycle would close; after
+   * what exists; FAILED_PRECONDITION if a precondition fails or a cycle would close; after
    * UNAVAILABLE and DEADLINE_EXCEEDED it may have happened
    */
   writeRelationships(
@@ -178,11 +178,11 @@ export interface AuthorizationEngine {
   ): Promise<Page<FoundSubject>>;
 
   /**
-   * The changes after a revision, as they happen; after head where absent. It ends when the engine is
+   * The changes after a revision, as they happen; after head if absent. It ends when the engine is
    * closed.
    *
    * @throws AuthzError CANCELLED when the signal aborts; OUT_OF_RANGE for a revision that is no
-   * longer kept; UNAVAILABLE where the engine is lost: continue from the last revision
+   * longer kept; UNAVAILABLE if the engine is lost: continue from the last revision
    *
    * @example
    * ```ts

@@ -19,7 +19,7 @@ export interface RelationshipStore {
   /** Distinguishes this store from all others; part of every revision token. */
   readonly id: string;
 
-  /** What `svc-access relationship --store` takes for it, without a password; absent where it is in memory. */
+  /** What `svc-access relationship --store` takes for it, without a password; absent if it is in memory. */
   readonly address?: string | undefined;
 
   /** The number of the last committed write; 0 before the first. */
@@ -39,12 +39,12 @@ export interface RelationshipStore {
    * once they are durable. The updates were checked: a CREATE names a relationship that does not
    * exist when its write is reached; a TOUCH and a DELETE may have nothing to do.
    *
-   * @throws AuthzError UNAVAILABLE where they cannot be committed; FAILED_PRECONDITION where the
+   * @throws AuthzError UNAVAILABLE if they cannot be committed; FAILED_PRECONDITION if the
    * lock was lost. `sequence` after `recover` then shows whether they were committed.
    */
   commit(writes: readonly (readonly RelationshipUpdate[])[]): Promise<number>;
 
-  /** The changes after a sequence number, oldest first, at most `limit`; undefined where they are no longer kept. */
+  /** The changes after a sequence number, oldest first, at most `limit`; undefined if they are no longer kept. */
   changesAfter(sequence: number, limit: number): Promise<readonly StoredChange[] | undefined>;
 
   /** Connects again after UNAVAILABLE, still holding or again taking the lock, and reads the sequence again. */

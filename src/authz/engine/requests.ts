@@ -95,7 +95,7 @@ export interface Precondition {
  *       relationship: { resource, relation: "owner", subject: { type: "user", id: "alice" } },
  *     },
  *   ],
- *   // Only where nobody owns it yet.
+ *   // Only if nobody owns it yet.
  *   preconditions: [
  *     { kind: "MUST_NOT_MATCH", filter: { resourceType: "skill", resourceId: "etl", relation: "owner" } },
  *   ],
@@ -120,7 +120,7 @@ export const MAX_PAGE_SIZE = 1000;
 
 /** Which page of a listing. */
 export interface PageRequest {
-  /** The most results of the page: 1 to `MAX_PAGE_SIZE`; `MAX_PAGE_SIZE` where absent. */
+  /** The most results of the page: 1 to `MAX_PAGE_SIZE`; `MAX_PAGE_SIZE` if absent. */
   readonly pageSize?: number;
   /** The cursor of the page before; absent for the first. It pins the revision, or is refused as OUT_OF_RANGE. */
   readonly cursor?: string;

@@ -218,7 +218,7 @@ export interface DisallowedRelationship {
   readonly reason: string;
 }
 
-/** Why the model does not allow a relationship that was stored; undefined where it does. */
+/** Why the model does not allow a relationship that was stored; undefined if it does. */
 export function disallowedRelationship(
   validator: RequestValidator,
   relationship: Relationship,

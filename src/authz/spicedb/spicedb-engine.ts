@@ -42,7 +42,7 @@ export interface SpicedbEngine extends AuthorizationEngine {
    *
    * @param schema the text of the model
    * @throws AuthzError INVALID_ARGUMENT if the text is not a model, or SpiceDB would decide it
-   * incorrectly; FAILED_PRECONDITION where stored relationships block the change
+   * incorrectly; FAILED_PRECONDITION if stored relationships block the change
    */
   writeSchema(schema: string, options?: CallOptions): Promise<SchemaWrite>;
 }
@@ -51,7 +51,7 @@ export interface SpicedbEngine extends AuthorizationEngine {
  * An engine over a SpiceDB of its own. It connects on the first call: while SpiceDB is down, each
  * call is UNAVAILABLE.
  *
- * @throws AuthzError INVALID_ARGUMENT where the model subtracts parentheses, which SpiceDB misreads
+ * @throws AuthzError INVALID_ARGUMENT if the model subtracts parentheses, which SpiceDB misreads
  */
 export async function createSpicedbEngine(options: SpicedbEngineOptions): Promise<SpicedbEngine> {
   const { model } = options;

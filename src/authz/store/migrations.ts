@@ -37,7 +37,7 @@ const RIGHTS: TableRights = {
 /**
  * Brings the tables to this version, all or nothing. The lock is held.
  *
- * @throws DatabaseError FAILED_PRECONDITION where a newer program made them, or the user lacks a right
+ * @throws DatabaseError FAILED_PRECONDITION if a newer program made them, or the user lacks a right
  */
 export async function migrate(database: StoreDatabase): Promise<void> {
   await database.assertRights?.(RIGHTS);

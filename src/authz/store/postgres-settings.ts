@@ -9,7 +9,7 @@ export interface PostgresConnection {
   readonly connectionString?: string | undefined;
   /** The host, or the folder of a Unix socket. */
   readonly host?: string | undefined;
-  /** The TCP port; 5432 where absent. */
+  /** The TCP port; 5432 if absent. */
   readonly port?: number | undefined;
   /** The name of the database. */
   readonly database?: string | undefined;
@@ -41,10 +41,10 @@ export interface PostgresConnection {
 
 /** How many connections a store has. */
 export interface PoolSettings {
-  /** The most connections, the writer's among them; 20 where absent. */
+  /** The most connections, the writer's among them; 20 if absent. */
   readonly max?: number;
-  /** The most connections that are kept while they are idle; 10 where absent. */
+  /** The most connections that are kept while they are idle; 10 if absent. */
   readonly maxIdle?: number;
-  /** How long a connection is used, in seconds; 1800 where absent. The writer's, which has the lock, is not bounded. */
+  /** How long a connection is used, in seconds; 1800 if absent. The writer's, which has the lock, is not bounded. */
   readonly lifetimeSeconds?: number;
 }

@@ -18,7 +18,7 @@ export interface WriteBatch {
   readonly changes: readonly string[];
   /** ISO 8601. */
   readonly time: string;
-  /** The number up to which changes are no longer kept; empty where none are removed now. */
+  /** The number up to which changes are no longer kept; empty if none are removed now. */
   readonly forgotten: readonly number[];
 }
 

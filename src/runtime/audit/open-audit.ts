@@ -17,12 +17,12 @@ import { StoredAuditTrail } from "./trail/stored-audit-trail.ts";
 /** The options of audit. */
 export interface AuditOptions {
   readonly methods: readonly BoundMethod[];
-  /** Where events are kept; the caller closes it, after audit. Absent where none is configured. */
+  /** Where events are kept; the caller closes it, after audit. Absent if none is configured. */
   // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
   readonly database: Database<any> | undefined;
   /** The name of the deployed service. */
   readonly service: string;
-  /** The name of this process among its replicas; a random one where absent. */
+  /** The name of this process among its replicas; a random one if absent. */
   readonly instance?: string;
   readonly logger: Logger;
   readonly events: RuntimeEvents;
@@ -34,7 +34,7 @@ export interface AuditOptions {
 /** The audit of a service. */
 export interface ServiceAudit {
   readonly trail: AuditTrail;
-  /** The stored events; absent where no database is configured. */
+  /** The stored events; absent if no database is configured. */
   readonly log: AuditLog | undefined;
   /** Resolves once no handler of an audited call runs whose caller no longer waits. */
   settled(): Promise<void>;

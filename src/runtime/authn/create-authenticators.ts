@@ -29,7 +29,7 @@ export interface AuthenticatorDependencies {
    * ends.
    */
   readonly onClose?: ((end: () => void) => void) | undefined;
-  /** Milliseconds since the epoch; `Date.now` where absent. */
+  /** Milliseconds since the epoch; `Date.now` if absent. */
   readonly now?: (() => number) | undefined;
 }
 

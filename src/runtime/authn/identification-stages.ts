@@ -53,7 +53,7 @@ export function identificationStages(
 export interface AuthenticationOptions {
   /** Called in this order. */
   readonly authenticators: readonly Authenticator[];
-  /** False where authentication is switched off: then AUTHENTICATED and AUTHORIZED calls need no principal here. */
+  /** False if authentication is switched off: then AUTHENTICATED and AUTHORIZED calls need no principal here. */
   readonly isRequired: boolean;
   readonly crossSite: CrossSiteGuard;
   readonly events: RuntimeEvents;

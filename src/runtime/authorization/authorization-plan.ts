@@ -35,7 +35,7 @@ export function planAuthorization(method: BoundMethod): AuthorizationPlan {
  * Finds the policies that could never be evaluated, so that the server does not
  * start with one.
  *
- * @param model the authorization model; absent where nothing is checked
+ * @param model the authorization model; absent if nothing is checked
  * @returns the problems, one line each
  */
 export function checkPolicies(

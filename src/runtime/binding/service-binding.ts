@@ -88,7 +88,7 @@ export function deepFreeze<Value>(value: Value): Value {
  * The routes of a service, from those that its generated code declares.
  *
  * @param service - the full name of the protobuf service
- * @throws Error where a path is not a valid path template; generated ones are
+ * @throws Error if a path is not a valid path template; generated ones are
  *
  * @example
  * ```ts

@@ -43,7 +43,7 @@ export interface CallContext {
    *
    * @param name in any case
    * @param value text; of a name that ends in `-bin`, base64
-   * @throws TypeError for one that cannot be sent, or where all are larger than 16 KiB; Error once
+   * @throws TypeError for one that cannot be sent, or if all are larger than 16 KiB; Error once
    * the response was begun
    */
   setResponseHeader(name: string, value: string): void;
@@ -58,7 +58,7 @@ export interface CallContext {
    * Sets trailing metadata of the response, which gRPC, gRPC-Web and Connect send with its status.
    * It is not sent over an HTTP route.
    *
-   * @throws TypeError for one that cannot be sent, or where all are larger than 16 KiB; Error once
+   * @throws TypeError for one that cannot be sent, or if all are larger than 16 KiB; Error once
    * the response was ended
    */
   setResponseTrailer(name: string, value: string): void;
@@ -101,7 +101,7 @@ export interface Principal {
 export interface AuditRecord {
   /** Lower-case words joined by dots, such as `session.revoke`; at most 128 characters. */
   readonly event: string;
-  /** How much harm it can do; LOW where absent. */
+  /** How much harm it can do; LOW if absent. */
   readonly riskLevel?: RiskLevel;
   /** The object that it is about, as `type:id`. */
   readonly resource?: string;
@@ -135,7 +135,7 @@ export interface CallAudit {
    * audited.
    *
    * @param resource `type:id`
-   * @throws TypeError where that is not a valid object; Error once the event was completed
+   * @throws TypeError if that is not a valid object; Error once the event was completed
    */
   setResource(resource: string): void;
   /**
@@ -231,7 +231,7 @@ export type BidiStreamingHandler<Request, Response> = (
 /**
  * The caller, for handlers that need one.
  *
- * @throws ServiceError UNAUTHORIZED `missing principal` where nobody was identified
+ * @throws ServiceError UNAUTHORIZED `missing principal` if nobody was identified
  * (docs/requirements.md, AUTHN-11)
  *
  * @example

@@ -10,7 +10,7 @@
  */
 export interface CallHeaders {
   /**
-   * All values of a header, in their order; empty where it is absent.
+   * All values of a header, in their order; empty if it is absent.
    *
    * @param name in lower case
    */
@@ -19,7 +19,7 @@ export interface CallHeaders {
   names(): Iterable<string>;
 }
 
-/** The only value of a header; undefined where it is absent or occurs more than once. */
+/** The only value of a header; undefined if it is absent or occurs more than once. */
 export function single(headers: CallHeaders, name: string): string | undefined {
   const values = headers.all(name);
   return values.length === 1 ? values[0] : undefined;

@@ -75,7 +75,7 @@ export function injectTraceContext(call: Call): void {
   call.traceId = traceId ?? random.slice(0, 32);
 }
 
-/** The trace id of a `traceparent`; undefined where that is not valid, and a new trace begins. */
+/** The trace id of a `traceparent`; undefined if that is not valid, and a new trace begins. */
 export function traceIdOf(traceparent: string): string | undefined {
   if (traceparent.length > MAX_LENGTH) return undefined;
   const match = VERSION_00.exec(traceparent) ?? VERSION_LATER.exec(traceparent);

@@ -74,7 +74,7 @@ export class ResponseFields {
     this.#what = what;
   }
 
-  /** Undefined where none was set. */
+  /** Undefined if none was set. */
   get values(): ResponseMetadata | undefined {
     return this.#values.size === 0 ? undefined : this.#values;
   }

@@ -22,7 +22,7 @@ export interface AuditTrail {
   /**
    * Begins the event of an authorized call. For a write the intent is stored first.
    *
-   * @throws ServiceError UNAVAILABLE where the intent cannot be stored
+   * @throws ServiceError UNAVAILABLE if the intent cannot be stored
    */
   begin(call: Call): void | Promise<void>;
   /**
@@ -61,7 +61,7 @@ export interface CallObserver {
  */
 export interface UnroutedRequest {
   readonly transport: Transport;
-  /** The HTTP method; empty where it could not be read. */
+  /** The HTTP method; empty if it could not be read. */
   readonly httpMethod: string;
   /** The path as it was sent, without query, for the log only. */
   readonly target: string;

@@ -29,7 +29,7 @@ import type { ConfigurationSections, SectionValues } from "./standard-schema.ts"
 export interface LoadServiceConfigOptions<
   Sections extends ConfigurationSections = ConfigurationSections,
 > {
-  /** What `${VAR}` reads; the process's environment where absent. */
+  /** What `${VAR}` reads; the process's environment if absent. */
   readonly variables?: Variables;
   /**
    * The sections of the service's own, by their top-level keys, each with a schema, such as one of
@@ -37,7 +37,7 @@ export interface LoadServiceConfigOptions<
    */
   readonly sections?: Sections;
   /**
-   * Whether sections that are not declared are ignored; false where absent, since a misspelt key is
+   * Whether sections that are not declared are ignored; false if absent, since a misspelt key is
    * one. For programs that read the configuration of another, as the commands of `svc-access` do.
    */
   readonly ignoreOtherSections?: boolean;

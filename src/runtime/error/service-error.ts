@@ -77,7 +77,7 @@ export class ServiceError extends Error {
    * An error with a code of the platform.
    *
    * @param message the message for the caller; by default that of the code
-   * @throws RangeError where `grpcStatus` is not from 1 to 16
+   * @throws RangeError if `grpcStatus` is not from 1 to 16
    */
   constructor(code: ErrorCode, message?: string, options?: ServiceErrorOptions);
   /** @internal for codes of a service's own; use `ServiceError.of` */
@@ -111,7 +111,7 @@ export class ServiceError extends Error {
    * @param status the HTTP status, 400 to 599
    * @param code upper case, such as `SKILL_PUBLISHED`
    * @param message the message for the caller
-   * @throws RangeError where `status` is not from 400 to 599, or `grpcStatus` not from 1 to 16
+   * @throws RangeError if `status` is not from 400 to 599, or `grpcStatus` not from 1 to 16
    */
   static of(
     status: number,

@@ -31,7 +31,7 @@ import { ResponseWriter } from "./response-writer.ts";
 
 /** The data that all calls of a server share. */
 export interface ExchangeSettings {
-  /** The name of the deployed service: the domain of errors; undefined where these have no `ErrorInfo`. */
+  /** The name of the deployed service: the domain of errors; undefined if these have no `ErrorInfo`. */
   readonly domain: string | undefined;
   /** Whether large responses are compressed for clients that understand it. */
   readonly compression: boolean;

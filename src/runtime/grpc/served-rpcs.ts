@@ -30,7 +30,7 @@ export interface ServedRpcsOptions {
   readonly config: Required<
     Pick<GrpcServerConfig, "max_message_bytes" | "compression" | "reflection">
   >;
-  /** The name of the deployed service: the domain of its errors; undefined where these have no `ErrorInfo`. */
+  /** The name of the deployed service: the domain of its errors; undefined if these have no `ErrorInfo`. */
   readonly service: string | undefined;
   /** The status for the health service. */
   readonly isReady: () => boolean;

@@ -30,7 +30,7 @@ export class Http2Headers implements CallHeaders {
     return values.length === 1 ? values : this.#joined(name, values);
   }
 
-  /** A pseudo-header, such as `:path`; empty where it was not sent. HTTP/2 has them first, and once. */
+  /** A pseudo-header, such as `:path`; empty if it was not sent. HTTP/2 has them first, and once. */
   pseudo(name: string): string {
     for (let index = 0; index < this.#raw.length; index += 2) {
       const other = this.#raw[index] as string;

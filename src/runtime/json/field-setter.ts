@@ -22,7 +22,7 @@ export type FieldSetter = (message: Message, text: string) => void;
  * Compiles the setter of a field, without reflection at the time of a call.
  *
  * @param what how errors name the text: `the path variable "id"`
- * @returns undefined where the field cannot be written as text, as those of a Timestamp
+ * @returns undefined if the field cannot be written as text, as those of a Timestamp
  */
 export function fieldSetter(field: DescField, what: string): FieldSetter | undefined {
   const text = fieldText(field);

@@ -77,7 +77,7 @@ const TEXT_MESSAGES: Readonly<Record<string, FieldText>> = {
   },
 };
 
-/** How text becomes a field, or one element of it; undefined where the field cannot be written as text. */
+/** How text becomes a field, or one element of it; undefined if the field cannot be written as text. */
 export function fieldText(field: DescField): FieldText | undefined {
   switch (field.fieldKind) {
     case "scalar":
@@ -112,7 +112,7 @@ function messageText(message: DescMessage): FieldText | undefined {
  * A field mask in JSON form. In a path or a query its fields may have their protobuf names, like
  * parameters.
  *
- * @returns undefined where a name mixes both forms
+ * @returns undefined if a name mixes both forms
  */
 function maskText(text: string): string | undefined {
   if (!text.includes("_")) return text;

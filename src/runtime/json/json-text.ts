@@ -10,7 +10,7 @@ import {
 import type { BoundMethod } from "../binding/bound-method.ts";
 
 /**
- * How messages are written: fields by their JSON names, and those without presence also where
+ * How messages are written: fields by their JSON names, and those without presence even if
  * they have their default value, as grpc-gateway does. A client that reads `allowed` finds
  * `false`, not nothing. Messages and oneofs that are not set are left out.
  */

@@ -23,7 +23,7 @@ export interface ParsedJson {
  * twice in an object, of which `JSON.parse` keeps the last one, `__proto__`, a number that is too
  * large for any, and text that UTF-8 cannot hold.
  *
- * @throws ServiceError INVALID_ARGUMENT, or PAYLOAD_TOO_LARGE where it has more elements than it may;
+ * @throws ServiceError INVALID_ARGUMENT, or PAYLOAD_TOO_LARGE if it has more elements than it may;
  *   neither quotes the body, which may hold secrets
  */
 export function parseJson(bytes: Uint8Array, elements: ElementBudget): ParsedJson {

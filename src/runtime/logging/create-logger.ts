@@ -9,13 +9,13 @@ export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
 
 /** How the log is written. */
 export interface LoggerOptions {
-  /** This level and those above it are written; `info` where absent. */
+  /** This level and those above it are written; `info` if absent. */
   readonly level?: LogLevel;
   /** The name of the deployed service, on every line. */
   readonly service?: string;
   /** The environment, on every line. */
   readonly environment?: string;
-  /** Where lines go; standard output where absent. */
+  /** Where lines go; standard output if absent. */
   readonly destination?: Pick<LineDestination, "write"> & Partial<LineDestination>;
 }
 

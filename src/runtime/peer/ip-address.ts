@@ -77,7 +77,7 @@ export class AddressRanges {
   /**
    * Adds `10.0.0.1`, `10.0.0.0/8` or `fd00::/8`.
    *
-   * @returns what is wrong with it; undefined where it was added
+   * @returns what is wrong with it; undefined if it was added
    */
   add(text: string): string | undefined {
     const slash = text.indexOf("/");

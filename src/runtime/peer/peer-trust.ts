@@ -95,7 +95,7 @@ class CertificateNames {
   /**
    * Adds a name.
    *
-   * @returns what is wrong with it; undefined where it was added
+   * @returns what is wrong with it; undefined if it was added
    */
   add(name: string): string | undefined {
     const lower = name.toLowerCase();

@@ -6,9 +6,9 @@ import { TLSSocket } from "node:tls";
  * is computed once.
  */
 export interface Peer {
-  /** The IP address, without port; IPv4 in IPv6 as IPv4. Empty where the connection has none. */
+  /** The IP address, without port; IPv4 in IPv6 as IPv4. Empty if the connection has none. */
   readonly address: string;
-  /** The names of its verified client certificate: subject alternative names, or the common name where it has none; empty without mTLS. */
+  /** The names of its verified client certificate: subject alternative names, or the common name if it has none; empty without mTLS. */
   readonly certificateNames: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export function peerOfSocket(socket: Pick<Socket, "remoteAddress">): Peer {
   });
 }
 
-/** One name of a `subjectaltname` text, quoted where it holds a comma or a quote. */
+/** One name of a `subjectaltname` text, quoted if it holds a comma or a quote. */
 const ALTERNATIVE = /(DNS|URI|email|IP Address|[^:,]+):("(?:[^"\\]|\\.)*"|(?!")[^,]*)(?:, |$)/gy;
 
 /**
@@ -38,7 +38,7 @@ const FORMS: ReadonlyMap<string, (name: string) => boolean> = new Map([
 
 /**
  * The names of a verified client certificate: its subject alternative names, or the common name
- * where it has none (RFC 6125, 6.4.4). An unverified certificate has no names.
+ * if it has none (RFC 6125, 6.4.4). An unverified certificate has no names.
  */
 export function clientCertificateNames(socket: object): readonly string[] {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return [];

@@ -65,7 +65,7 @@ const REASONS: Readonly<Record<string, string>> = {
  * Makes a server listen. What goes wrong later, such as at the next connection, is logged:
  * nothing else is notified of it, and without a listener it would end the process.
  *
- * @throws StartUpError where the address cannot be had
+ * @throws StartUpError if the address cannot be had
  */
 export function listen(server: Server, options: ListenOptions): Promise<AddressInfo> {
   const { host, port } = parseAddress(options.address);

@@ -22,7 +22,7 @@ export interface PortOptions {
 }
 
 /**
- * Takes the connections of a port, secures them where there are certificates, and hands them on once
+ * Takes the connections of a port, secures them if there are certificates, and hands them on once
  * it is known what is spoken on them: by ALPN, or by the first bytes, since HTTP/2 begins with some
  * that nothing else begins with.
  */
@@ -43,7 +43,7 @@ export class Port {
       const [only, ...others] = protocols;
       if (agreed === "h2" || agreed === "http/1.1") accept(socket, agreed);
       else if (others.length > 0) this.#detector.add(socket);
-      // HTTP/2 alone is not spoken over TLS where it was not agreed on (RFC 9113, section 3.3).
+      // HTTP/2 alone is not spoken over TLS if it was not agreed on (RFC 9113, section 3.3).
       else if (agreed === false) socket.destroy();
       else accept(socket, only);
     };

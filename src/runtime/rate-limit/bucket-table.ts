@@ -36,7 +36,7 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Takes a token; false where there is none, and then nothing is taken. */
+  /** Takes a token; false if there is none, and then nothing is taken. */
   take(now: number): boolean {
     this.#flow(now);
     if (this.#level < TOKEN) return false;
@@ -49,7 +49,7 @@ export class TokenBucket {
     return Math.floor(this.#level / TOKEN);
   }
 
-  /** In how many microseconds from when it was last asked there is a token; 0 where there is one. */
+  /** In how many microseconds from when it was last asked there is a token; 0 if there is one. */
   get microsecondsToToken(): number {
     return this.#level >= TOKEN ? 0 : Math.ceil((TOKEN - this.#level) / this.rate.qps);
   }
@@ -104,7 +104,7 @@ export class BucketBudget {
     this.#tables.push(table);
   }
 
-  /** Takes room for a bucket; false where there is none. */
+  /** Takes room for a bucket; false if there is none. */
   take(now: number): boolean {
     // An unused table does not drop buckets by itself.
     if (this.#left <= 0 && now >= this.#reclaimAt) {

@@ -14,9 +14,9 @@ import {
 
 /** The options of a rate limiter. */
 export interface RateLimiterOptions {
-  /** Whole microseconds; those of the process where absent. */
+  /** Whole microseconds; those of the process if absent. */
   readonly now?: () => number;
-  /** The most buckets of authenticated callers, and the most of addresses, of all RPCs together; 50,000 where absent. */
+  /** The most buckets of authenticated callers, and the most of addresses, of all RPCs together; 50,000 if absent. */
   readonly maxBuckets?: number;
   readonly events: RuntimeEvents;
 }

@@ -65,7 +65,7 @@ export interface EtcdCertificateFiles {
 }
 
 /**
- * The certificates of a connection to etcd; undefined where it has none of its own.
+ * The certificates of a connection to etcd; undefined if it has none of its own.
  *
  * @throws Error with all problems of the files, by their keys in the configuration
  */

@@ -70,7 +70,7 @@ export async function revokeLease(client: Etcd3, lease: string): Promise<void> {
 /**
  * Renews a lease.
  *
- * @throws where etcd does not answer, or does not know the lease any longer
+ * @throws if etcd does not answer, or does not know the lease any longer
  */
 export async function keepLeaseAlive(client: Etcd3, lease: string): Promise<void> {
   const stream = await client.leaseClient.leaseKeepAlive();

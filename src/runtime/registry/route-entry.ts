@@ -69,7 +69,7 @@ export class RouteEntryError extends Error {
  * within the version is left out.
  *
  * @param value - the text of the value, JSON
- * @throws RouteEntryError where it is not JSON, of a version that is not known, or no route
+ * @throws RouteEntryError if it is not JSON, of a version that is not known, or no route
  *
  * @example
  * ```ts

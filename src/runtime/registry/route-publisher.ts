@@ -22,9 +22,9 @@ export interface RoutePublisherOptions {
   readonly environment: string;
   /** The generated documents of the services that this process serves. */
   readonly documents: readonly RouteDocument[];
-  /** How long the entries outlive this process where it is killed, in seconds. */
+  /** How long the entries outlive this process if it is killed, in seconds. */
   readonly leaseTtlSeconds: number;
-  /** The name of this process in keys; a new one where absent. */
+  /** The name of this process in keys; a new one if absent. */
   readonly instance?: string;
   /** @internal Counts what happens, for metrics of the server; absent, nothing is counted. */
   readonly events?: RuntimeEvents;
@@ -184,7 +184,7 @@ export function etcdConnectionOf(etcd: EtcdConfig): EtcdConnection {
 type RoutePublisherParts = Pick<RoutePublisherOptions, "instance" | "events" | "logger">;
 
 /**
- * Publishes the routes of a service as its configuration says; undefined where it
+ * Publishes the routes of a service as its configuration says; undefined if it
  * names no registry, and the generated file is all there is.
  */
 export function createRoutePublisher(

@@ -18,7 +18,7 @@ export interface RouteWatchOptions {
   readonly onBadEntry?: (key: string, why: string) => void;
   /**
    * How long entries outlive a reading that does not show them: after an etcd that has
-   * lost its data the publishers need a moment. In milliseconds; 30,000 where absent.
+   * lost its data the publishers need a moment. In milliseconds; 30,000 if absent.
    */
   readonly graceMs?: number;
   /** Logs skipped entries, and when the registry is lost; absent, nothing is logged. */

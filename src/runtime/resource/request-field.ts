@@ -5,14 +5,14 @@ import { segmentIndex, segmentReader } from "../../api/name-pattern.ts";
 import { ServiceError } from "../error/service-error.ts";
 
 /**
- * Reads a field out of a request, as text; undefined where it is absent or empty.
+ * Reads a field out of a request, as text; undefined if it is absent or empty.
  *
  * @throws ServiceError INVALID_ARGUMENT for an enum number without a name, and for a number that is
  * not in canonical form
  */
 export type FieldReader = (request: unknown) => string | undefined;
 
-/** Reads a property of a message; undefined where it is absent. */
+/** Reads a property of a message; undefined if it is absent. */
 type Getter = (message: Record<string, unknown>) => unknown;
 
 /**

@@ -8,7 +8,7 @@ import { nameSegment, requestField } from "./request-field.ts";
 /**
  * Renders the id of the object that is checked.
  *
- * @throws ServiceError INVALID_ARGUMENT where the request makes no object id,
+ * @throws ServiceError INVALID_ARGUMENT if the request makes no object id,
  * FORBIDDEN where the caller does not
  */
 export type ResourceId = (request: unknown, principal: Principal) => string;
@@ -23,7 +23,7 @@ interface Piece {
 /**
  * Makes the renderer of a resource's id; undefined for `*`, which names no object.
  *
- * @param input the request of the RPC; undefined where there is no single one
+ * @param input the request of the RPC; undefined if there is no single one
  * @throws Error that says why the resource can never be rendered
  */
 export function resourceId(
@@ -156,7 +156,7 @@ function assertId(id: string, blamed: Piece): string {
   throw blamed.refuse(`makes an invalid object id: it must be ${OBJECT_IDS.description}`);
 }
 
-/** Reads a field of the caller; empty where the caller has none. */
+/** Reads a field of the caller; empty if the caller has none. */
 export type PrincipalReader = (principal: Principal) => string;
 
 /** The fields that `{principal.…}` may name: those that are not lists. */

@@ -26,11 +26,11 @@ export interface RevocationFeedOptions {
    * was not read for some seconds. Watchers then refuse tokens after 10 s. Absent, it always has.
    */
   readonly isCurrent?: () => boolean;
-  /** How many revocations it holds; 100,000 where absent. */
+  /** How many revocations it holds; 100,000 if absent. */
   readonly capacity?: number;
   /**
    * How many of the latest revocations a watcher may have missed without getting all of them again;
-   * 10,000 where absent.
+   * 10,000 if absent.
    */
   readonly logCapacity?: number;
   /** The clocks, for tests. */

@@ -13,7 +13,7 @@ export type Metadata = ResponseMetadata;
 
 /** Reads the messages of a request: the only one, or one after the other. */
 export interface RequestReader<Message> {
-  /** @throws ServiceError INVALID_ARGUMENT where there is not exactly one, or why the call was cancelled */
+  /** @throws ServiceError INVALID_ARGUMENT if there is not exactly one, or why the call was cancelled */
   single(): Promise<Message>;
   messages(): AsyncGenerator<Message>;
 }
@@ -47,7 +47,7 @@ export interface RpcExchange {
    */
   reader(): RequestReader<Uint8Array>;
   reader<Message>(decoder: MessageDecoder<Message>): RequestReader<Message>;
-  /** The call is one too many, and will be refused: its connection may be given fewer. Absent where it has one at a time. */
+  /** The call is one too many, and will be refused: its connection may be given fewer. Absent if it has one at a time. */
   tooMany?(): void;
   /** Calls back if the client has disconnected, or a message was refused, before the call was over. */
   whenCancelled(listener: (reason: ServiceError) => void): void;

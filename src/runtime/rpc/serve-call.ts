@@ -133,7 +133,7 @@ function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec)
   return call;
 }
 
-/** The call from its headers; also if they are invalid, so that it is logged and counted. */
+/** The call from its headers; even if they are invalid, so that it is logged and counted. */
 function headOf(
   exchange: RpcExchange,
   { kind }: BoundMethod,

@@ -34,7 +34,7 @@ export interface FollowedSecretOptions {
   readonly refuse?: ((text: string) => string | undefined) | undefined;
   /** Called with each new secret. */
   readonly onChange?: ((text: string) => void) | undefined;
-  /** Waits before a new content is read again; a tenth of a second where absent. */
+  /** Waits before a new content is read again; a tenth of a second if absent. */
   readonly settle?: (() => Promise<unknown>) | undefined;
 }
 
@@ -120,7 +120,7 @@ const pause = () =>
 export interface SecretFileOptions {
   /** Logs changes, and files that cannot be used. */
   readonly logger?: Logger;
-  /** The fewest characters; 16 where absent. */
+  /** The fewest characters; 16 if absent. */
   readonly minLength?: number;
 }
 
@@ -140,7 +140,7 @@ const MIN_LENGTH = 16;
  * valid.
  *
  * @param path - absolute, or relative to the working folder
- * @throws Error where the file cannot be used now; it says how to fix that
+ * @throws Error if the file cannot be used now; it says how to fix that
  *
  * @example
  * ```ts

@@ -22,7 +22,7 @@ import { keepTickShape } from "./tick-shape.ts";
  * audited by the policies, over HTTP and gRPC alike. It serves once it is started. If creation
  * fails, the engine and the database of the options are closed and `onClose` called.
  *
- * @throws StartUpError where policies, services, handlers, model and configuration do not fit
+ * @throws StartUpError if policies, services, handlers, model and configuration do not fit
  * together, with all problems at once (docs/requirements.md, EXP-6); AuthzError or DatabaseError if
  * a store or a database is not available
  *

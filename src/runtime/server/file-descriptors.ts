@@ -11,7 +11,7 @@ export interface FileDescriptors {
 /** How they are watched. */
 export interface WatchOptions {
   readonly logger: Logger;
-  /** Reads them; undefined where the system does not say. From `/proc` where absent. */
+  /** Reads them; undefined if the system does not say. From `/proc` if absent. */
   readonly read?: () => Promise<FileDescriptors | undefined>;
   /** The time between two readings, in milliseconds. */
   readonly everyMs?: number;
@@ -81,7 +81,7 @@ function levelOf(found: FileDescriptors | undefined): Level | undefined {
 
 let limitOfProcess: number | undefined;
 
-/** Those of this process; undefined where there is no `/proc`. */
+/** Those of this process; undefined if there is no `/proc`. */
 export async function readFileDescriptors(): Promise<FileDescriptors | undefined> {
   limitOfProcess ??= readLimit();
   limitOfProcess ??= readLimit();

@@ -18,7 +18,7 @@ type DatabaseConfig = NonNullable<ServiceConfig["database"]>;
 const NS_PER_SECOND = 1_000_000_000;
 
 /**
- * Reads the model of a configuration; undefined where it names none.
+ * Reads the model of a configuration; undefined if it names none.
  *
  * @throws StartUpError with all that is wrong with it
  */
@@ -59,7 +59,7 @@ function problemsOfKind({ security: { authz }, database }: ServiceConfig): strin
  * Opens the authorization engine of a configuration, for handlers that ask it themselves
  * and for `createServer`, which closes it.
  *
- * @throws StartUpError where the model is missing or wrong, or a driver is not installed;
+ * @throws StartUpError if the model is missing or wrong, or a driver is not installed;
  * AuthzError if the store is not available
  *
  * @example

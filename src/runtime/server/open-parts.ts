@@ -34,7 +34,7 @@ export interface PartsContext {
   readonly logger: ProcessLogger;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  /** Closes the opened parts, also if a later one cannot be opened. */
+  /** Closes the opened parts, even if a later one cannot be opened. */
   readonly cleanup: Cleanup;
 }
 

@@ -92,7 +92,7 @@ export class Readiness {
     this.#last = undefined;
   }
 
-  /** Why the process is not ready; empty where it is. */
+  /** Why the process is not ready; empty if it is. */
   async reasons(): Promise<readonly string[]> {
     return (await this.#findings()).reasons;
   }

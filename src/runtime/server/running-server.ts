@@ -41,7 +41,7 @@ export interface Server {
    * ```
    */
   readonly requestListener: RequestListener | undefined;
-  /** The engine that calls are checked with; undefined where none is. */
+  /** The engine that calls are checked with; undefined if none is. */
   readonly engine: AuthorizationEngine | undefined;
   /**
    * Listens, and is ready once its routes are published, if they are. A server can be started once;

@@ -50,7 +50,7 @@ export interface ServerOptions {
   /** Handlers of paths that are not RPCs; each must be declared in `routes`. */
   readonly rawHandlers?: readonly RawHandler[];
   /**
-   * Whether HTTP has a port of its own, `server.http.address`; true where absent. With false, pass
+   * Whether HTTP has a port of its own, `server.http.address`; true if absent. With false, pass
    * the requests of your own server to `Server.requestListener`.
    */
   readonly listenHttp?: boolean;

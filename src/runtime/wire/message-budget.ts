@@ -135,7 +135,7 @@ export type GiveWay = (reason: ServiceError) => void;
 export interface MessageMemory {
   /**
    * @param bytes what a message takes
-   * @throws ServiceError RESOURCE_EXHAUSTED where there are not so many; PAYLOAD_TOO_LARGE where there never are
+   * @throws ServiceError RESOURCE_EXHAUSTED if there are not so many; PAYLOAD_TOO_LARGE where there never are
    */
   take(bytes: number): void;
 }
@@ -158,7 +158,7 @@ export class MessageAccount implements MessageMemory {
   }
 
   /**
-   * @throws ServiceError RESOURCE_EXHAUSTED where the budget does not have them; PAYLOAD_TOO_LARGE where it never
+   * @throws ServiceError RESOURCE_EXHAUSTED if the budget does not have them; PAYLOAD_TOO_LARGE where it never
    *   does; CANCELLED once it is closed
    */
   take(bytes: number): void {

@@ -126,7 +126,7 @@ class Scan {
     return !isAscii(this.#bytes.subarray(this.#at, stop));
   }
 
-  /** The key that comes next, where it is a small number, also as a text. */
+  /** The key that comes next, if it is a small number, also as a text. */
   #keyAt(type: number, isZigzag: boolean): number {
     const start = this.#at;
     let key = Number.NaN;

@@ -40,7 +40,7 @@ function encodingOf(name: string): MessageEncoding | undefined {
 }
 
 /**
- * How the client compresses its messages; undefined where it does not.
+ * How the client compresses its messages; undefined if it does not.
  *
  * @param header the name of the header with the encoding
  * @throws ServiceError UNIMPLEMENTED for an encoding that is not known; INVALID_ARGUMENT for two
@@ -65,7 +65,7 @@ export function requestEncoding(
 }
 
 /**
- * How a response is compressed for a client that says what it understands; undefined where it is not.
+ * How a response is compressed for a client that says what it understands; undefined if it is not.
  *
  * @param accepted the values of the header with the accepted encodings, each a list
  */
@@ -113,7 +113,7 @@ const waiting = new Set<() => void>();
  * @param signal aborts when the message is no longer needed: a waiting one is then never
  * decompressed
  * @throws ServiceError PAYLOAD_TOO_LARGE; INVALID_ARGUMENT for what is not valid compressed data;
- *   RESOURCE_EXHAUSTED where too many wait; CANCELLED
+ *   RESOURCE_EXHAUSTED if too many wait; CANCELLED
  */
 export async function unpack(
   { name, unpack }: MessageEncoding,

@@ -8,7 +8,7 @@ export const memory = {
   /** The header of a text, besides its characters. */
   TEXT: 24,
   BIGINT: 24,
-  /** A number that is not a small integer, where it is not an item of a list. */
+  /** A number that is not a small integer, if it is not an item of a list. */
   NUMBER: 16,
   /** A view of bytes: those of a message in the binary encoding are a part of it. */
   BYTES: 104,
@@ -22,7 +22,7 @@ export const memory = {
   ENTRY: 104,
   /** The value of a oneof. */
   ONEOF: 40,
-  /** Unknown fields, where they are kept. */
+  /** Unknown fields, if they are kept. */
   UNKNOWN: 200,
 } as const;
 
@@ -133,7 +133,7 @@ export function indexOf(key: string): number {
 export class IndexedEntries {
   #capacity = 0;
 
-  /** What one more entry takes beside its own place. @param key NaN where it is not a number */
+  /** What one more entry takes beside its own place. @param key NaN if it is not a number */
   add(key: number): number {
     const before = this.#capacity;
     if (!(key >= before && key - before < LIST_GAP)) return 0;

@@ -65,7 +65,7 @@ export class MessageReader<Message> implements ComingMessages {
   /**
    * The only message of the request: one promise for everything, since most calls are unary.
    *
-   * @throws ServiceError INVALID_ARGUMENT where there is none or another one, or why the call was cancelled
+   * @throws ServiceError INVALID_ARGUMENT if there is none or another one, or why the call was cancelled
    */
   single(): Promise<Message> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);

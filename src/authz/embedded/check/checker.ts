@@ -168,7 +168,7 @@ export class Checker {
     }
   }
 
-  /** The node of the next object of an `all`, in `frame.related`; PENDING after the last, -2 where it has none. */
+  /** The node of the next object of an `all`, in `frame.related`; PENDING after the last, -2 if it has none. */
   #nextRelated(frame: Frame, arrow: ArrowStep): number {
     const { pairs, subjects, objects } = this.#graph;
     const pair = pairs.find(frame.object, arrow.relation);

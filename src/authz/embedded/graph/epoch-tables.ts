@@ -27,7 +27,7 @@ export class VisitedSet {
     }
   }
 
-  /** Adds a pair; false where it was there. */
+  /** Adds a pair; false if it was there. */
   add(left: number, right: number): boolean {
     const mask = this.#mask;
     let slot = hashPair(left, right) & mask;
@@ -109,7 +109,7 @@ export class NumberSet {
     }
   }
 
-  /** Adds one; false where it was there. */
+  /** Adds one; false if it was there. */
   add(item: number): boolean {
     const slots = this.#slots;
     let slot = hash(item) & this.#mask;

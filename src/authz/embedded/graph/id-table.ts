@@ -11,7 +11,7 @@ const SEED = randomInt(0x7fffffff);
  * `Map` of strings touches five, and the garbage collector has nothing to trace.
  */
 export class IdTable {
-  /** Two a slot: a hash, and where the id is in the pool plus one; 0 where it is empty. */
+  /** Two a slot: a hash, and where the id is in the pool plus one; 0 if it is empty. */
   #slots = new Int32Array(2 * 64);
   #mask = 63;
   #pool = new Uint16Array(1024);

@@ -57,7 +57,7 @@ export class IntLists {
     return length;
   }
 
-  /** Removes the item at a position by putting the last one there; returns that one, or -1 where it was the last. */
+  /** Removes the item at a position by putting the last one there; returns that one, or -1 if it was the last. */
   swapRemove(list: number, position: number): number {
     const last = this.length(list) - 1;
     const sizeClass = this.#class(list);

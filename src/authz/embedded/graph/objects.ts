@@ -14,7 +14,7 @@ export class ObjectPairs {
   #entries = new Int32Array(2048);
   /** By object of a wide type: where its directory begins. */
   #directoryAt = new Int32Array(0);
-  /** The pairs of wide objects plus one; 0 where there is none yet. */
+  /** The pairs of wide objects plus one; 0 if there is none yet. */
   #directory = new Int32Array(0);
   #directoryEnd = 0;
   #next = 0;

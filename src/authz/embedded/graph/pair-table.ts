@@ -17,7 +17,7 @@ const SLOT = 3;
 export class PairTable {
   /** Left and right of each pair, side by side: one line of the processor's cache holds both. */
   #entries = new Int32Array(2048);
-  /** Three a slot: a number plus one, 0 where it is empty, and the pair again, so that a look-up touches one place only. */
+  /** Three a slot: a number plus one, 0 if it is empty, and the pair again, so that a look-up touches one place only. */
   #slots = new Int32Array(SLOT * 2048);
   #mask = 2047;
   #next = 0;
@@ -34,7 +34,7 @@ export class PairTable {
     return this.#count;
   }
 
-  /** The left of a pair; -1 where it was removed. */
+  /** The left of a pair; -1 if it was removed. */
   left(number: number): number {
     return this.#entries[number * 2] as number;
   }
@@ -54,7 +54,7 @@ export class PairTable {
     }
   }
 
-  /** Adds a pair, and returns its number; -1 where it was there. */
+  /** Adds a pair, and returns its number; -1 if it was there. */
   add(left: number, right: number): number {
     if (this.find(left, right) >= 0) return -1;
     const number = this.#free.pop() ?? this.#next++;

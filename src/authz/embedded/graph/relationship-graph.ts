@@ -33,7 +33,7 @@ export class RelationshipGraph {
     this.objects = new ObjectTable(program, this.pairs);
   }
 
-  /** Adds a relationship that the model allows; false where it was there. */
+  /** Adds a relationship that the model allows; false if it was there. */
   add({ resource, relation, subject }: Relationship): boolean {
     const { typeIds, memberIds } = this.program;
     const resourceType = typeIds.get(resource.type) as number;
@@ -57,7 +57,7 @@ export class RelationshipGraph {
     return true;
   }
 
-  /** Removes a relationship; false where there was none. */
+  /** Removes a relationship; false if there was none. */
   remove(relationship: Relationship): boolean {
     const edge = this.find(relationship);
     if (edge < 0) return false;
@@ -100,7 +100,7 @@ export class RelationshipGraph {
     return number === undefined ? -1 : this.objects.find(number, id);
   }
 
-  /** The pair of an object and a member of it, or of a subject; -1 where nothing names it. */
+  /** The pair of an object and a member of it, or of a subject; -1 if nothing names it. */
   findPair(type: string, id: string, member: string | undefined): number {
     const object = this.findObject(type, id);
     if (object < 0) return -1;

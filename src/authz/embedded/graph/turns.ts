@@ -15,7 +15,7 @@ const MOST_RESTARTS = 3;
  * several, it runs without a pause.
  *
  * @param version a value that differs after every write
- * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED where the signal is aborted
+ * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED if the signal is aborted
  */
 export async function inTurns<Result>(
   version: () => number,

@@ -133,7 +133,7 @@ export function formatCursor(listing: string, { sequence, after }: PageCursor): 
   return Buffer.from(JSON.stringify([VERSION, listing, sequence, after])).toString("base64url");
 }
 
-/** @throws AuthzError INVALID_ARGUMENT where it is malformed or of another listing */
+/** @throws AuthzError INVALID_ARGUMENT if it is malformed or of another listing */
 export function parseCursor(listing: string, cursor: string): PageCursor {
   const [version, of, sequence, after] = parseParts(cursor);
   const isOurs =

@@ -78,7 +78,7 @@ const EDGES_A_STEP = 1024;
 /**
  * The relationships that match a filter, sorted as they are written.
  *
- * @throws AuthzError RESOURCE_EXHAUSTED where there are more than `most`
+ * @throws AuthzError RESOURCE_EXHAUSTED if there are more than `most`
  */
 function* listRelationships(
   graph: RelationshipGraph,

@@ -13,7 +13,7 @@ export interface PairLayout {
   readonly slots: Int32Array;
   /** By type: how many pairs an object gets at first, including its own as a subject. */
   readonly blocks: Int32Array;
-  /** By type: the length of an object's directory; 0 where all pairs are in the block. */
+  /** By type: the length of an object's directory; 0 if all pairs are in the block. */
   readonly directories: Int32Array;
 }
 

@@ -8,13 +8,13 @@ export interface ConnectionOptions {
   readonly endpoint: string;
   /** The preshared key; never in a message. */
   readonly token: string;
-  /** Whether it is called without TLS: inside a mesh or on one machine only. False where absent. */
+  /** Whether it is called without TLS: inside a mesh or on one machine only. False if absent. */
   readonly insecure?: boolean;
-  /** The certificates, in PEM, that SpiceDB's must be signed by; those of the system where absent. */
+  /** The certificates, in PEM, that SpiceDB's must be signed by; those of the system if absent. */
   readonly ca?: string | Uint8Array;
   /**
    * How long a call of the engine may take, including all its requests and retries, in
-   * milliseconds; 5000 where absent.
+   * milliseconds; 5000 if absent.
    */
   readonly deadlineMs?: number;
 }

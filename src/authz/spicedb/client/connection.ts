@@ -82,7 +82,7 @@ export class Connection {
   /**
    * Makes a call with a response stream, and reads it to its end.
    *
-   * @throws AuthzError RESOURCE_EXHAUSTED where there are more than `limit` messages
+   * @throws AuthzError RESOURCE_EXHAUSTED if there are more than `limit` messages
    */
   async collect<Response>(
     signal: AbortSignal | undefined,
@@ -117,7 +117,7 @@ export class Connection {
    * Reads a stream of a watch, for as long as one lives: it ends without an error when its time is
    * over. It is not retried.
    *
-   * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED where the caller stops it, UNAVAILABLE where
+   * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED if the caller stops it, UNAVAILABLE if
    * the connection is lost
    */
   async *follow<Response>(

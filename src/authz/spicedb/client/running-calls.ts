@@ -17,7 +17,7 @@ export class RunningCalls {
   /**
    * Begins a call.
    *
-   * @throws AuthzError UNAVAILABLE where the engine is closed; CANCELLED or DEADLINE_EXCEEDED where
+   * @throws AuthzError UNAVAILABLE if the engine is closed; CANCELLED or DEADLINE_EXCEEDED where
    * the caller has cancelled
    */
   begin(caller: AbortSignal | undefined): RunningCall {

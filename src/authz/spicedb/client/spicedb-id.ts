@@ -30,7 +30,7 @@ export function encodeSpicedbId(id: string): string {
 /**
  * The object id that `encodeSpicedbId` turned into this one.
  *
- * @throws AuthzError FAILED_PRECONDITION where it gives no such id: another program wrote it, and
+ * @throws AuthzError FAILED_PRECONDITION if it gives no such id: another program wrote it, and
  * decoding it would give a wrong id
  */
 export function decodeSpicedbId(encoded: string): string {

@@ -47,7 +47,7 @@ const MAX_STORED = 100_000;
 /**
  * Reads all relationships that match a filter, as SpiceDB's messages.
  *
- * @throws AuthzError RESOURCE_EXHAUSTED where there are too many
+ * @throws AuthzError RESOURCE_EXHAUSTED if there are too many
  */
 export function readStored(
   { connection }: Session,

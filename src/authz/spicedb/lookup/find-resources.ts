@@ -17,7 +17,7 @@ export const MAX_RESULTS = 100_000;
 
 /**
  * The resources that a subject holds a permission on, in no order. SpiceDB is asked to look them
- * up; where it may find wrong ones, each object of the type is checked instead.
+ * up; if it may find wrong ones, each object of the type is checked instead.
  *
  * @param one whether one of them is enough
  */

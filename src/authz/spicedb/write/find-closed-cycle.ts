@@ -34,7 +34,7 @@ const PARALLEL_READS = 8;
 
 /**
  * The path of a cycle that these updates would close, from and to the same `type:id#name`;
- * undefined where there is none.
+ * undefined if there is none.
  *
  * @param read the stored relationships; the updates are applied on top of them
  * @throws AuthzError RESOURCE_EXHAUSTED if too many objects must be visited

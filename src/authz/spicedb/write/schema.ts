@@ -9,7 +9,7 @@ import { refuseSubtractedParentheses } from "../workarounds/subtracted-parenthes
 
 /** The result of a request to write the schema. */
 export interface SchemaWrite {
-  /** False where SpiceDB had a schema that contains it: its own, or one that several services share. */
+  /** False if SpiceDB had a schema that contains it: its own, or one that several services share. */
   readonly written: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface SchemaWrite {
  * Writes a schema into SpiceDB, unless SpiceDB's schema contains it with the same meaning.
  *
  * @throws AuthzError INVALID_ARGUMENT if the text is not a model, or SpiceDB would decide it
- * incorrectly; FAILED_PRECONDITION where stored relationships block the change, naming the relation
+ * incorrectly; FAILED_PRECONDITION if stored relationships block the change, naming the relation
  */
 export async function writeSchema(
   { connection, freshness }: Pick<Session, "connection" | "freshness">,
@@ -64,7 +64,7 @@ export async function schemaReadiness(connection: Connection, model: Model): Pro
   }
 }
 
-/** The schema in SpiceDB; undefined where there is none. */
+/** The schema in SpiceDB; undefined if there is none. */
 async function readSchema(
   connection: Connection,
   signal: AbortSignal | undefined,
@@ -84,7 +84,7 @@ async function readSchema(
 }
 
 /**
- * Why SpiceDB cannot decide by the model, in words; undefined where its schema contains it. Services
+ * Why SpiceDB cannot decide by the model, in words; undefined if its schema contains it. Services
  * that share a SpiceDB each have a part of the schema.
  */
 function whyNotContained(schema: string, model: Model): string | undefined {

@@ -8,9 +8,9 @@ import { type StoreDatabase, storeError } from "../store-database.ts";
 
 /** The location of a PostgreSQL store: a URL, or the settings of `pg`. */
 export type PostgresStoreOptions = {
-  /** The schema of its tables, which is created where it does not exist; `svc_access` where absent. */
+  /** The schema of its tables, which is created if it does not exist; `svc_access` if absent. */
   readonly schema?: string;
-  /** How many changes are kept for watchers; 100,000 where absent. */
+  /** How many changes are kept for watchers; 100,000 if absent. */
   readonly retention?: number;
   /** How many connections it has, and how long each is used. */
   readonly pool?: PoolSettings;
@@ -32,7 +32,7 @@ export type PostgresStoreOptions = {
  * directly, or through a proxy that keeps sessions: the lock belongs to the session.
  *
  * @throws AuthzError FAILED_PRECONDITION if the URL is not valid, another process holds the store, or the
- * database refuses this one; UNAVAILABLE where the server cannot be reached; an Error that says what to
+ * database refuses this one; UNAVAILABLE if the server cannot be reached; an Error that says what to
  * install where `pg` is not
  *
  * @example

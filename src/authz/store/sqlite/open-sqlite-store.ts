@@ -7,20 +7,20 @@ import { SqliteStoreDatabase } from "./sqlite-store-database.ts";
 
 /** The location of an SQLite store. */
 export interface SqliteStoreOptions {
-  /** The file; it is created where it does not exist, its folder is not. */
+  /** The file; it is created if it does not exist, its folder is not. */
   readonly file: string;
-  /** How many changes are kept for watchers; 100,000 where absent. */
+  /** How many changes are kept for watchers; 100,000 if absent. */
   readonly retention?: number;
-  /** The most pages (4 KiB) of the file; without a bound where absent. */
+  /** The most pages (4 KiB) of the file; without a bound if absent. */
   readonly maxPages?: number;
 }
 
 /**
  * Opens the store in an SQLite file, which is held until it is closed.
  *
- * @throws AuthzError INVALID_ARGUMENT where `file` names none, such as `:memory:`: `createMemoryStore` makes
- * a store in memory; FAILED_PRECONDITION where another process holds it, or the
- * file cannot be a store; UNAVAILABLE where the disk fails
+ * @throws AuthzError INVALID_ARGUMENT if `file` names none, such as `:memory:`: `createMemoryStore` makes
+ * a store in memory; FAILED_PRECONDITION if another process holds it, or the
+ * file cannot be a store; UNAVAILABLE if the disk fails
  *
  * @example
  * ```ts

@@ -38,7 +38,7 @@ export class SqliteWrites {
     }
   }
 
-  /** Numbers the writes; false where another process has taken the store. */
+  /** Numbers the writes; false if another process has taken the store. */
   #record({ before, changes, time, epoch }: WriteBatch): boolean {
     const { record } = this.#statements;
     let number = before;

@@ -45,7 +45,7 @@ export interface AuditData {
   readonly state: AuditState;
   /** How much harm it can do: that of the policy, or of the event that a handler recorded. */
   readonly risk_level: RiskLevel;
-  /** Absent where nobody was identified. */
+  /** Absent if nobody was identified. */
   readonly principal?: AuditPrincipal;
   /** The full method name, such as `hub.skills.v1.SkillService/GetSkill`; of a raw handler, its path. */
   readonly rpc: string;
@@ -54,7 +54,7 @@ export interface AuditData {
   /**
    * The object that the event is about, as `type:id`: the one that the handler named by
    * `context.audit.setResource`, else that of the policy's `audit.resource`, else the one that was
-   * authorized; of an event that a handler recorded, the one that it gave. Absent where none is named.
+   * authorized; of an event that a handler recorded, the one that it gave. Absent if none is named.
    */
   readonly resource?: string;
   /** The outcome of authorization. */
@@ -121,7 +121,7 @@ export interface AuditRepeats {
   readonly distinct_callers?: number;
   /** Up to 20 requested objects, with the client; with the caller if there are many. */
   readonly resources: readonly {
-    /** The object, as `type:id`; absent where the call named none. */
+    /** The object, as `type:id`; absent if the call named none. */
     readonly resource?: string;
     /** The requested permission. */
     readonly action?: string;
@@ -145,7 +145,7 @@ export interface AuditAuthorization {
    * that it names.
    */
   readonly resource: string;
-  /** The state of the relationships that it was decided on; absent where no engine was asked. */
+  /** The state of the relationships that it was decided on; absent if no engine was asked. */
   readonly revision?: string;
   /** The required subject type, if the caller was denied because it has another one. */
   readonly audience?: string;

@@ -91,7 +91,7 @@ export interface DescribedRecord {
   readonly details: Details | undefined;
   readonly id: string;
   readonly time: number;
-  /** The id of the event of the call, where it is audited. */
+  /** The id of the event of the call, if it is audited. */
   readonly callEvent: string | undefined;
 }
 

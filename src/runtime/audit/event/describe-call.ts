@@ -25,7 +25,7 @@ export interface Outcome {
 export interface CallDescription {
   /** The response to the caller, once the call is over for it. */
   readonly answer?: CallEnd | undefined;
-  /** The object that the call is about; the one that was authorized where absent. */
+  /** The object that the call is about; the one that was authorized if absent. */
   readonly resource?: string | undefined;
   /** The most UTF-16 units of a text. */
   readonly maxText?: number;
@@ -168,7 +168,7 @@ function endOf(call: Call, error: ServiceError | undefined): { status: number; c
   return { status: call.method.kind === "raw" ? call.responseStatus : OK, code: "OK" };
 }
 
-/** Names the object that a call is about; undefined where the call names none. */
+/** Names the object that a call is about; undefined if the call names none. */
 export type AuditedObject = (call: Call) => string | undefined;
 
 /**

@@ -156,7 +156,7 @@ export function eventOf(
   return { ...event, data: { ...event.data, state } };
 }
 
-/** @throws ServiceError UNAVAILABLE where the database does not answer */
+/** @throws ServiceError UNAVAILABLE if the database does not answer */
 export async function answered<Result>(
   database: Database<AuditTables>,
   work: () => Promise<Result>,

@@ -19,7 +19,7 @@ import { type AuditChange, type AuditFollowOptions, followEvents } from "./follo
 
 /** Which page of a listing. */
 export interface AuditPageRequest {
-  /** The most events of the page: 1 to 500; 50 where absent. */
+  /** The most events of the page: 1 to 500; 50 if absent. */
   readonly pageSize?: number;
   /** The `nextCursor` of the page before, of the same filter; absent for the first. */
   readonly cursor?: string;
@@ -45,7 +45,7 @@ export interface AuditLog {
    * Lists the events that match, newest first.
    *
    * @throws ServiceError INVALID_ARGUMENT for a filter, page size or cursor that is
-   * wrong; UNAVAILABLE where the database does not answer
+   * wrong; UNAVAILABLE if the database does not answer
    *
    * @example
    * ```ts
@@ -96,7 +96,7 @@ export interface AuditLog {
   /**
    * The position after all events that are stored now, for `follow`.
    *
-   * @throws ServiceError UNAVAILABLE where the database does not answer
+   * @throws ServiceError UNAVAILABLE if the database does not answer
    */
   position(): Promise<string>;
 

@@ -12,7 +12,7 @@ function seal(parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify([...parts, checksum(parts)])).toString("base64url");
 }
 
-/** The parts that `seal` was given; empty where the text was altered. */
+/** The parts that `seal` was given; empty if the text was altered. */
 function unseal(text: unknown): readonly unknown[] {
   try {
     const bytes = Buffer.from(String(text), "base64url");
@@ -103,7 +103,7 @@ export function formatPosition(position: AuditPosition): string {
   ]);
 }
 
-/** @throws ServiceError INVALID_ARGUMENT where it was altered */
+/** @throws ServiceError INVALID_ARGUMENT if it was altered */
 export function parsePosition(text: string): AuditPosition {
   const [version, change, id, expired, expiredId, lastChange = -1, lastId = ""] = unseal(text);
   const isWhole =
@@ -117,7 +117,7 @@ export function parsePosition(text: string): AuditPosition {
 
 const DAY = 86_400_000;
 
-/** The last event that was stored by a change; undefined where there is none. */
+/** The last event that was stored by a change; undefined if there is none. */
 export async function lastStored(
   { kysely }: Database<AuditTables>,
   head: number,

@@ -27,7 +27,7 @@ export class ChangeWatch {
   /**
    * Waits until there is a change after one, or for some time.
    *
-   * @returns the last change; undefined where the signal aborts or the watch is closed
+   * @returns the last change; undefined if the signal aborts or the watch is closed
    */
   next(after: number, signal: AbortSignal | undefined): Promise<number | undefined> {
     if (this.#isClosed || signal?.aborted === true) return Promise.resolve(undefined);

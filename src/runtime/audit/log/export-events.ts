@@ -13,7 +13,7 @@ import {
 
 /** How events are exported. */
 export interface AuditExportOptions {
-  /** By the time at which calls began; the oldest first where absent. */
+  /** By the time at which calls began; the oldest first if absent. */
   readonly order?: "oldest" | "newest";
   /** Ends the export. */
   readonly signal?: AbortSignal;

@@ -26,7 +26,7 @@ import type { ChangeWatch } from "./change-watch.ts";
 export interface AuditFollowOptions {
   /** The position of the last event that was handled; the events after it follow. */
   readonly after?: string;
-  /** Without a position: from now on (`end`, where absent), or from the first event that is kept. */
+  /** Without a position: from now on (`end`, if absent), or from the first event that is kept. */
   readonly from?: "start" | "end";
   /** Ends the following. */
   readonly signal?: AbortSignal;

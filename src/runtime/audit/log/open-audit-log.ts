@@ -21,13 +21,13 @@ export type AuditSource =
   | {
       /** `postgres://user:password@host:port/database`. */
       readonly url: string;
-      /** The schema of the tables; `svc_access` where absent. */
+      /** The schema of the tables; `svc_access` if absent. */
       readonly schema?: string;
     };
 
 /** How a log is opened. */
 export interface OpenAuditLogOptions {
-  /** How often followers look for changes, in milliseconds; 1000 where absent, and never more often than every 50. */
+  /** How often followers look for changes, in milliseconds; 1000 if absent, and never more often than every 50. */
   readonly pollMs?: number;
 }
 
@@ -44,7 +44,7 @@ const LEAST_POLL = 50;
  * changes nothing, and blocks no writer. SQLite creates the files `-wal` and `-shm` if they do not
  * exist.
  *
- * @throws DatabaseError that says how to fix it, where there is no log, or it is of another version
+ * @throws DatabaseError that says how to fix it, if there is no log, or it is of another version
  *
  * @example
  * ```ts

@@ -9,7 +9,7 @@ import type { AuditTables } from "./audit-table.ts";
  * order) does.
  *
  * SQLite lets one transaction write at a time, so it counts. The marks of retention keep the
- * count where all events were removed. In PostgreSQL it is the number of the transaction.
+ * count if all events were removed. In PostgreSQL it is the number of the transaction.
  */
 export function nextChange({ kysely, kind }: Database<AuditTables>): RawBuilder<number> {
   switch (kind) {

@@ -14,13 +14,13 @@ export interface EventQueueOptions {
   readonly explain: (error: unknown) => Error;
   readonly logger: Logger;
   readonly events: RuntimeEvents;
-  /** The most outcomes that wait for a retry; 10,000 where absent. */
+  /** The most outcomes that wait for a retry; 10,000 if absent. */
   readonly maxBacklog?: number;
-  /** After how many milliseconds an attempt counts as failed; 2,000 where absent. */
+  /** After how many milliseconds an attempt counts as failed; 2,000 if absent. */
   readonly attemptTimeoutMs?: number;
-  /** After how many milliseconds another reason of the same outage is logged; 10,000 where absent. */
+  /** After how many milliseconds another reason of the same outage is logged; 10,000 if absent. */
   readonly logPauseMs?: number;
-  /** The pauses between attempts, in milliseconds; 100 to 10,000 where absent. */
+  /** The pauses between attempts, in milliseconds; 100 to 10,000 if absent. */
   readonly backoffMs?: { readonly first: number; readonly most: number };
 }
 
@@ -72,7 +72,7 @@ export class EventQueue {
     return this.#backlog.size;
   }
 
-  /** Stores an intent. @throws ServiceError UNAVAILABLE where that fails */
+  /** Stores an intent. @throws ServiceError UNAVAILABLE if that fails */
   intent(row: NewAuditRow): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#add(row, (error) => {

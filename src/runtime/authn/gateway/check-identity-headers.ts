@@ -75,7 +75,7 @@ const MAX_VALUE_LENGTH = 8192;
 export interface IdentityHeaderOptions {
   readonly names: IdentityHeaderNames;
   /**
-   * The header of internal tokens, in lower case, where they are accepted: a secret is accepted
+   * The header of internal tokens, in lower case, if they are accepted: a secret is accepted
    * from any peer.
    */
   readonly internalHeader: string | undefined;

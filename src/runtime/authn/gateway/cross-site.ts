@@ -54,7 +54,7 @@ function isSafe({ method, httpMethod }: Call): boolean {
   return SAFE_METHODS.has(httpMethod) && (method.kind === "raw" || !method.isWrite);
 }
 
-/** In lower case and without the default port; undefined where it is not an origin, as `null`. */
+/** In lower case and without the default port; undefined if it is not an origin, as `null`. */
 function normalOrigin(text: string): string | undefined {
   const match = ORIGIN.exec(text.toLowerCase());
   if (match === null) return undefined;

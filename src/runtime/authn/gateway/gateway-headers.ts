@@ -54,7 +54,7 @@ function principalOf(headers: CallHeaders): Principal | undefined {
   };
 }
 
-/** Refused also if nobody is identified: what set the header does not do what it should. */
+/** Refused even if nobody is identified: what set the header does not do what it should. */
 function subjectTypeOf(headers: CallHeaders): CallerType {
   const value = single(headers, SUBJECT_TYPE_HEADER);
   if (value === undefined) return "user";
@@ -108,7 +108,7 @@ const MAX_ITEM_LENGTH = 256;
 /**
  * The items of a list in a header: separated by commas, or a JSON array of strings.
  *
- * @throws ServiceError INVALID_ARGUMENT where it is neither, or too long
+ * @throws ServiceError INVALID_ARGUMENT if it is neither, or too long
  */
 function parseHeaderList(header: string, value: string): readonly string[] {
   if (value === "") return NONE;

@@ -53,7 +53,7 @@ export interface Authenticator {
   /** For metrics and logs, such as `jwt`. */
   readonly name: string;
   /**
-   * Who calls; undefined where the call carries no credential of this kind.
+   * Who calls; undefined if the call carries no credential of this kind.
    *
    * @throws ServiceError UNAUTHORIZED if the credential is invalid; UNAVAILABLE if it cannot be
    * checked now

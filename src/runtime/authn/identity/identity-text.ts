@@ -16,7 +16,7 @@ const REFUSED = new RegExp(`[${UNPRINTABLE}]`);
 /**
  * The text of a header that may hold UTF-8. Node gives each byte as one character.
  *
- * @returns undefined where it is not UTF-8, or not printable
+ * @returns undefined if it is not UTF-8, or not printable
  */
 export function decodeHeaderText(value: string): string | undefined {
   if (isPrintableAscii(value)) return value;

@@ -79,7 +79,7 @@ export class TokenTable {
   readonly #timer: NodeJS.Timeout | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** @throws Error where the file of a token cannot be used; it says how to fix that */
+  /** @throws Error if the file of a token cannot be used; it says how to fix that */
   constructor(sources: readonly TokenSource[], { logger, events }: TokenTableOptions = {}) {
     const files: FollowedSecret[] = [];
     const callers = new Map<string, string>();

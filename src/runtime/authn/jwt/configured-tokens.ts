@@ -17,7 +17,7 @@ export interface TokenDependencies {
   readonly logger: Logger;
   /** Reads the key set; absent, it is fetched from the provider. */
   readonly keySet?: (() => Promise<object>) | undefined;
-  /** Milliseconds since the epoch; `Date.now` where absent. */
+  /** Milliseconds since the epoch; `Date.now` if absent. */
   readonly now?: (() => number) | undefined;
 }
 

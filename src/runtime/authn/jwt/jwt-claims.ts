@@ -32,7 +32,7 @@ const MAX_TIME = 253_402_300_799;
  * Checks the claims of a token whose signature was verified.
  *
  * @param now milliseconds since the epoch
- * @throws ServiceError UNAUTHORIZED where they are not acceptable
+ * @throws ServiceError UNAUTHORIZED if they are not acceptable
  */
 export function checkClaims(
   claims: JsonObject,
@@ -105,7 +105,7 @@ const ID_TOKEN_CLAIMS = ["at_hash", "c_hash", "s_hash", "nonce"] as const;
  * Refuses refresh, ID and logout tokens, which the provider signs with the same key.
  *
  * @param isAccessToken whether the type in the header says so
- * @throws ServiceError UNAUTHORIZED where it is not an access token
+ * @throws ServiceError UNAUTHORIZED if it is not an access token
  */
 function checkTokenKind(claims: JsonObject, isAccessToken: boolean): void {
   let isAccess = isAccessToken;

@@ -60,7 +60,7 @@ const REFUSED = ["jwk", "jku", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"]
 /**
  * Checks the header of a token before its key is looked up.
  *
- * @throws ServiceError UNAUTHORIZED where it is not acceptable
+ * @throws ServiceError UNAUTHORIZED if it is not acceptable
  */
 export function checkTokenHeader(header: JsonObject, algorithms: ReadonlySet<string>): TokenHeader {
   const { alg, kid, typ } = header;

@@ -34,7 +34,7 @@ export interface VerifiedToken extends TokenClaims {
 /**
  * Verifies an access token: its form, its header, its signature, and only then what it claims.
  *
- * @throws ServiceError UNAUTHORIZED where it is not acceptable; UNAVAILABLE where the
+ * @throws ServiceError UNAUTHORIZED if it is not acceptable; UNAVAILABLE if the
  * provider's keys cannot be had
  */
 export async function verifyJwt(
@@ -87,7 +87,7 @@ const NONE: readonly string[] = Object.freeze([]);
  *
  * @param subjectId the claim `sub`, checked
  * @param subjectType as checked, too
- * @throws ServiceError UNAUTHORIZED where a claim is not valid
+ * @throws ServiceError UNAUTHORIZED if a claim is not valid
  */
 export function principalOfClaims(
   claims: JsonObject,

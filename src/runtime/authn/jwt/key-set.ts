@@ -77,7 +77,7 @@ export class KeySet {
    * The key of a token. If it is unknown, the provider is asked again, but not for each token of a
    * flood.
    *
-   * @returns undefined where the provider has no such key
+   * @returns undefined if the provider has no such key
    * @throws ServiceError UNAVAILABLE if the provider cannot be asked now
    */
   async find(keyId: string | undefined, algorithm: string): Promise<VerificationKey | undefined> {
@@ -155,7 +155,7 @@ const UNKNOWN_REST_MS = 30_000;
 
 /** When the keys of a provider were read, and when they may be read again. Times are milliseconds since the epoch. */
 class KeySetAge {
-  /** When they were read; undefined where they never were. */
+  /** When they were read; undefined if they never were. */
   loadedAt: number | undefined;
   /** Whether the last attempt failed. */
   hasFailed = false;

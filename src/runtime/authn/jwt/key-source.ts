@@ -17,7 +17,7 @@ const MAX_KEYS = 100;
 /**
  * Reads the keys of a provider by OpenID Connect discovery.
  *
- * @throws Error where they cannot be read now, or the provider is another one
+ * @throws Error if they cannot be read now, or the provider is another one
  */
 export async function fetchKeys(options: KeySourceOptions): Promise<readonly VerificationKey[]> {
   const keySet = await fetchJsonObject(options.jwksUrl ?? (await discoverKeySet(options)));

@@ -2,13 +2,13 @@
  * The identity of a token; not a hash of its text, since a token can be encoded in several ways.
  */
 export interface RevocableToken {
-  /** The claim `jti` (RFC 7519); undefined where the token has none. */
+  /** The claim `jti` (RFC 7519); undefined if the token has none. */
   readonly id: string | undefined;
   /** The claim `sub`. */
   readonly subject: string;
   /** The subject type: `user` or `service_account`. */
   readonly subjectType: string;
-  /** The claim `sid`: the session that it belongs to; undefined where the token has none. */
+  /** The claim `sid`: the session that it belongs to; undefined if the token has none. */
   readonly sessionId: string | undefined;
   /** The claim `iat`, in milliseconds since the epoch: when it was issued, by the provider's clock. */
   readonly iat: number;
@@ -72,7 +72,7 @@ export class MemoryRevocationList implements RevocationList {
    *
    * @param id its claim `jti`
    * @param until when it expires, clock skew included, in milliseconds since the epoch
-   * @throws RangeError where the list is full of revocations that still count
+   * @throws RangeError if the list is full of revocations that still count
    */
   revokeToken(id: string, until: number): void {
     this.#makeRoom(this.#tokens.has(id));
@@ -89,7 +89,7 @@ export class MemoryRevocationList implements RevocationList {
    * @param until when the last of them is no longer accepted, in milliseconds since the epoch: now, the
    * longest life of a token, and twice the clock skew (they may carry a later `iat`, and count that long
    * after their `exp`)
-   * @throws RangeError where the list is full of revocations that still count
+   * @throws RangeError if the list is full of revocations that still count
    */
   revokeSubject(subject: string, until: number): void {
     const known = this.#subjects.get(subject);

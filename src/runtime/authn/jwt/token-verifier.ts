@@ -24,7 +24,7 @@ export interface TokenVerifierOptions {
    * that is not in it.
    */
   readonly keySet?: () => Promise<object>;
-  /** Milliseconds since the epoch; `Date.now` where absent. */
+  /** Milliseconds since the epoch; `Date.now` if absent. */
   readonly now?: () => number;
 }
 
@@ -38,9 +38,9 @@ export interface ActiveToken {
   readonly issuer: string;
   /** The claim `aud`: all audiences, one of which is accepted. */
   readonly audiences: readonly string[];
-  /** The claim `jti`; undefined where the token has none. */
+  /** The claim `jti`; undefined if the token has none. */
   readonly tokenId: string | undefined;
-  /** The claim `sid`: the session that it belongs to; undefined where the token has none. */
+  /** The claim `sid`: the session that it belongs to; undefined if the token has none. */
   readonly sessionId: string | undefined;
   /** The claim `iat`, in milliseconds since the epoch. */
   readonly issuedAt: number;

@@ -26,7 +26,7 @@ const SECRETS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] as const;
 const MEMBERS = { RSA: ["n", "e"], EC: ["crv", "x", "y"] } as const;
 
 /**
- * A key of a key set; undefined where it is for something else, is secret or weak,
+ * A key of a key set; undefined if it is for something else, is secret or weak,
  * or fits no accepted algorithm. Symmetric keys never verify anything.
  */
 export function readVerificationKey(

@@ -116,14 +116,14 @@ export interface ClientOptions {
    * How long a streaming call may take, in milliseconds; an hour by default, Infinity for no limit.
    */
   readonly streamTimeoutMs?: number;
-  /** How this program names itself; `svc-access` where absent. */
+  /** How this program names itself; `svc-access` if absent. */
   readonly userAgent?: string;
   /**
    * The token of calls between services, or a function that returns it, such as `secretFile`, which
    * follows rotations.
    */
   readonly internalToken?: string | (() => string);
-  /** The name of the header that carries it; `X-Svc-Internal-Token` where absent. */
+  /** The name of the header that carries it; `X-Svc-Internal-Token` if absent. */
   readonly internalTokenHeader?: string;
   /** Headers of every call; names in any case, `-bin` values in base64. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -137,7 +137,7 @@ export interface ClientOptions {
   readonly circuitBreaker?: CircuitBreakerOptions | false;
   /** How calls are retried; false for never. */
   readonly retry?: RetryOptions | false;
-  /** The largest response message, in bytes; 4 MiB where absent. */
+  /** The largest response message, in bytes; 4 MiB if absent. */
   readonly maxResponseBytes?: number;
 }
 
@@ -147,7 +147,7 @@ export interface ClientOptions {
 export interface ClientRateLimit {
   /** Calls a second, more than 0. */
   readonly qps: number;
-  /** The size of the bucket, in calls, at least 1; `qps` where absent. */
+  /** The size of the bucket, in calls, at least 1; `qps` if absent. */
   readonly burst?: number;
 }
 
@@ -160,9 +160,9 @@ export interface CircuitBreakerOptions {
   readonly consecutiveFailures?: number;
   /** Or it opens if more than this fraction of the calls fails: above 0 and below 1. */
   readonly failureRate?: number;
-  /** The period of `failureRate`, in milliseconds; 10,000 where absent. */
+  /** The period of `failureRate`, in milliseconds; 10,000 if absent. */
   readonly samplingMs?: number;
-  /** How long it stays open before one call is let through to try, in milliseconds; 5000 where absent. */
+  /** How long it stays open before one call is let through to try, in milliseconds; 5000 if absent. */
   readonly openMs?: number;
 }
 
@@ -171,11 +171,11 @@ export interface CircuitBreakerOptions {
  * sent (docs/requirements.md, CLI-2). Never a stream, and never beyond the deadline.
  */
 export interface RetryOptions {
-  /** All attempts together, the first included; 3 where absent. */
+  /** All attempts together, the first included; 3 if absent. */
   readonly maxAttempts?: number;
-  /** The first delay, in milliseconds, which doubles; 50 where absent. The delays are random up to that. */
+  /** The first delay, in milliseconds, which doubles; 50 if absent. The delays are random up to that. */
   readonly initialDelayMs?: number;
-  /** The largest delay, in milliseconds; 2000 where absent. */
+  /** The largest delay, in milliseconds; 2000 if absent. */
   readonly maxDelayMs?: number;
 }
 

@@ -35,7 +35,7 @@ const HEADERS: TextMapSetter<Map<string, string>> = {
 
 /**
  * Makes each call of a client a span, which is the parent of the server's. It runs after the stage
- * that sets the trace. Undefined where the process has registered no provider.
+ * that sets the trace. Undefined if the process has registered no provider.
  */
 export function createClientTracing(target: ClientTarget): ClientInterceptor | undefined {
   const tracer = registeredTracer();

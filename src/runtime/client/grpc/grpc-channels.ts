@@ -231,7 +231,7 @@ export interface GrpcClientOptions extends ClientOptions {
 /** The options of a client of the runtime itself. */
 export interface GrpcChannelOptions extends GrpcClientOptions {
   /**
-   * Whether clients of the same target may share a connection; true where absent. With false a new
+   * Whether clients of the same target may share a connection; true if absent. With false a new
    * client is a new connection, although an earlier one seems to be alive.
    */
   readonly sharesConnections?: boolean;

@@ -42,7 +42,7 @@ export function expandPath(
   return `/${segments.join("/")}${route.verb === undefined ? "" : `:${route.verb}`}`;
 }
 
-/** The values of the segments that a variable binds; undefined where they do not fit. */
+/** The values of the segments that a variable binds; undefined if they do not fit. */
 function segmentsOf(
   { segments }: HttpRoute,
   { start, end }: HttpRouteVariable,
@@ -111,7 +111,7 @@ function takeOut(ways: readonly (readonly [owner: JsonObject, jsonName: string])
   }
 }
 
-/** The value that an absent field means; undefined where a path cannot hold that, or would make it present. */
+/** The value that an absent field means; undefined if a path cannot hold that, or would make it present. */
 function defaultOf(field: DescField): JsonValue | undefined {
   if (field.presence !== Presence.IMPLICIT) return undefined;
   if (field.fieldKind === "enum") return field.enum.value[0]?.name;

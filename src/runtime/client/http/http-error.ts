@@ -57,7 +57,7 @@ export function errorOf(
     : ServiceError.of(httpStatus, body.code, body.message, options);
 }
 
-/** The error of the last line of a stream; undefined where the line is a message. */
+/** The error of the last line of a stream; undefined if the line is a message. */
 export function streamErrorOf(line: unknown): ServiceError | undefined {
   if (!isObject(line) || Object.keys(line).length !== 1 || !isErrorBody(line["error"])) {
     return undefined;

@@ -228,7 +228,7 @@ export interface HttpClientOptions extends ClientOptions {
    * routes.
    */
   readonly baseUrl: string;
-  /** The most connections at a time; 64 where absent. */
+  /** The most connections at a time; 64 if absent. */
   readonly maxConnections?: number;
   /** For `https`: how the server is known, and how this client shows itself; in PEM. */
   readonly tls?: HttpClientTls;

@@ -14,7 +14,7 @@ const needy = new WeakMap<DescMessage, boolean>();
 const byFile = new WeakMap<DescFile, { readonly registry: Registry }>();
 
 /**
- * How protobuf-es reads and writes the JSON of a message of an RPC: where it may hold an Any
+ * How protobuf-es reads and writes the JSON of a message of an RPC: if it may hold an Any
  * or extensions, with what those may be, which is all that the service's file knows.
  */
 export function jsonOptions(

@@ -24,7 +24,7 @@ export interface HttpRequestParts {
   readonly method: string;
   /** The path and the query, encoded. */
   readonly target: string;
-  /** Absent where nothing is sent. */
+  /** Absent if nothing is sent. */
   readonly body?: string | Uint8Array;
   /** The Content-Type; absent for none. */
   readonly contentType?: string;
@@ -35,7 +35,7 @@ export interface HttpRequestParts {
 /**
  * Makes the HTTP request of a message, by the first route whose path it can fill.
  *
- * @throws ServiceError INVALID_ARGUMENT where it can fill none, UNIMPLEMENTED where none brings the response
+ * @throws ServiceError INVALID_ARGUMENT if it can fill none, UNIMPLEMENTED if none brings the response
  */
 export function httpRequestOf(
   routes: readonly HttpRoute[],
@@ -134,7 +134,7 @@ const NOTHING: RawBody = { contentType: "", data: new Uint8Array() };
 /**
  * Takes the body of a request that is a `google.api.HttpBody`; the rest goes into path and query.
  *
- * @returns `raw` undefined where the body of the route is JSON
+ * @returns `raw` undefined if the body of the route is JSON
  * @throws ServiceError INVALID_ARGUMENT for extensions, which HTTP has no place for
  */
 function takeRawBody(

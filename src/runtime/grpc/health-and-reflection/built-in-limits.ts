@@ -95,7 +95,7 @@ export class CallQuota {
   /**
    * Takes a place for a call of a connection.
    *
-   * @throws ServiceError RATE_LIMITED where none is left
+   * @throws ServiceError RATE_LIMITED if none is left
    */
   take(peer: Peer): void {
     const refusal = this.refusal(peer);

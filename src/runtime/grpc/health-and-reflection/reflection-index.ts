@@ -20,7 +20,7 @@ export class ReflectionIndex {
     for (const { file } of services) this.#add(file);
   }
 
-  /** The names of a message's extensions; undefined where no message has that name. */
+  /** The names of a message's extensions; undefined if no message has that name. */
   extensionNumbers(typeName: string): readonly number[] | undefined {
     const numbers = this.#extensions.get(typeName)?.keys();
     if (numbers !== undefined) return [...numbers].sort((left, right) => left - right);

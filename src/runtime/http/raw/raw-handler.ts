@@ -17,9 +17,9 @@ export interface RawRequest {
   /**
    * Reads the whole body; called again, it gives the same one.
    *
-   * @throws ServiceError PAYLOAD_TOO_LARGE where it is larger than `server.http.max_body_bytes`,
-   * UNSUPPORTED_MEDIA_TYPE where it is compressed, RESOURCE_EXHAUSTED (429) where the calls under
-   * way use all memory for bodies, CANCELLED where the caller has cancelled, INTERNAL where something
+   * @throws ServiceError PAYLOAD_TOO_LARGE if it is larger than `server.http.max_body_bytes`,
+   * UNSUPPORTED_MEDIA_TYPE if it is compressed, RESOURCE_EXHAUSTED (429) where the calls under
+   * way use all memory for bodies, CANCELLED if the caller has cancelled, INTERNAL if something
    * else has read `incoming`
    */
   body(): Promise<Uint8Array>;

@@ -81,13 +81,13 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
   exchange.send(statusOf(answer), bodyOf(answer), headers);
 }
 
-/** @throws Error where the handler returns what is not a status of a whole response */
+/** @throws Error if the handler returns what is not a status of a whole response */
 function statusOf({ status }: RawResponse): number {
   if (Number.isInteger(status) && status >= 200 && status <= 599) return status;
   throw new Error(`a raw handler returned the status ${status}, which is not from 200 to 599`);
 }
 
-/** @throws Error where the handler returns what are not bytes */
+/** @throws Error if the handler returns what are not bytes */
 function bodyOf({ status, body = "" }: RawResponse): string | Uint8Array {
   if (typeof body !== "string" && !(body instanceof Uint8Array)) {
     throw new Error("a raw handler returned a body that is neither a string nor bytes");

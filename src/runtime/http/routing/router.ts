@@ -35,7 +35,7 @@ export class Router<Value> {
   }
 
   /**
-   * The value of `Allow` for a path; undefined where no route matches it, with any method.
+   * The value of `Allow` for a path; undefined if no route matches it, with any method.
    *
    * @param others methods that the path supports without a route
    */

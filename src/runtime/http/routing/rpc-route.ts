@@ -28,7 +28,7 @@ export interface RouteLimits extends MessageLimits {
 /**
  * Compiles a route of an RPC: everything that depends on its messages is computed here, once.
  *
- * @throws StartUpError where the route does not fit the messages
+ * @throws StartUpError if the route does not fit the messages
  */
 export function compileRpcRoute(
   method: BoundMethod,

@@ -85,7 +85,7 @@ export interface HttpTransport extends TransportServer {
  * Serves RPCs by their `google.api.http` routes, and raw handlers. It only translates: the chain
  * enforces every policy.
  *
- * @throws StartUpError where the certificates cannot be served, or routes contradict each other
+ * @throws StartUpError if the certificates cannot be served, or routes contradict each other
  * or do not fit their messages
  */
 export function createHttpServer(options: HttpServerOptions): HttpTransport {

@@ -16,7 +16,7 @@ export interface RoutedMethods {
 /**
  * The HTTP routes of RPCs, and the declared paths of raw handlers.
  *
- * @throws StartUpError where routes do not fit their messages
+ * @throws StartUpError if routes do not fit their messages
  */
 export function routerEntries(routed: RoutedMethods): RouterEntry<RouteService>[] {
   const { methods, rawMethods, ...limits } = routed;

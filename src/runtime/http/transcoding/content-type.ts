@@ -28,7 +28,7 @@ export function requireJson(headers: CallHeaders): void {
 /**
  * The type of a body; undefined without.
  *
- * @throws ServiceError UNSUPPORTED_MEDIA_TYPE where there are several
+ * @throws ServiceError UNSUPPORTED_MEDIA_TYPE if there are several
  */
 export function singleType(headers: CallHeaders): string | undefined {
   const types = headers.all("content-type");

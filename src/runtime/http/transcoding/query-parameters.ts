@@ -16,7 +16,7 @@ const MAX_DEPTH = 16;
 /** A field that a parameter names, and how it is written. */
 interface Leaf {
   readonly field: DescField;
-  /** Undefined where the field cannot be written as text. */
+  /** Undefined if the field cannot be written as text. */
   readonly set: FieldSetter | undefined;
 }
 

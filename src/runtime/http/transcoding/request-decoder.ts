@@ -27,7 +27,7 @@ export interface RequestParts {
   readonly headers: CallHeaders;
   /** Whether the request has a body, or may have one. */
   readonly hasBody: boolean;
-  /** Reads the body; empty where there is none. */
+  /** Reads the body; empty if there is none. */
   readBody(): Promise<Buffer>;
   /** Counts the memory of the decoded message. */
   readonly memory: MessageMemory;
@@ -41,7 +41,7 @@ export type RequestDecoder = (parts: RequestParts) => Message | Promise<Message>
  * takes precedence over the body, since it was used for routing; a body with another value is
  * refused.
  *
- * @throws StartUpError where the route does not fit the request message
+ * @throws StartUpError if the route does not fit the request message
  */
 export function compileRequest(
   route: HttpRoute,
@@ -104,7 +104,7 @@ function fieldOf(body: string, input: DescMessage): DescField {
  * Compiles how a body is read that is a `google.api.HttpBody`: unchanged, with its
  * Content-Type. A field is set where either was sent.
  *
- * @returns undefined where the body is JSON
+ * @returns undefined if the body is JSON
  */
 function compileRawBody(
   body: string,

@@ -41,7 +41,7 @@ const NO_BYTES = new Uint8Array();
  * Compiles how responses are written: as JSON, but for a `google.api.HttpBody`, which is what it
  * holds.
  *
- * @throws StartUpError where `responseBody` names no field of the response
+ * @throws StartUpError if `responseBody` names no field of the response
  */
 export function compileResponse(
   responseBody: string | undefined,

@@ -25,7 +25,7 @@ export function openTelemetry(): OpenTelemetry {
 /** The name of the instrumentation, as traces carry it. */
 const NAME = "svc-access";
 
-/** A tracer of the provider that the process has registered before; undefined where it has none. */
+/** A tracer of the provider that the process has registered before; undefined if it has none. */
 export function registeredTracer(): Tracer | undefined {
   if (!isRegistered()) return undefined;
   const { ProxyTracerProvider, trace } = openTelemetry();

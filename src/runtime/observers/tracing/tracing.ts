@@ -30,9 +30,9 @@ export interface Tracing {
 
 /**
  * Tracing by the provider that the process has registered with OpenTelemetry before;
- * undefined where it has none, so that calls pay nothing.
+ * undefined if it has none, so that calls pay nothing.
  *
- * @param scheme of the HTTP server; absent where that is not known
+ * @param scheme of the HTTP server; absent if that is not known
  */
 export function createTracing(scheme?: "http" | "https"): Tracing | undefined {
   const tracer = registeredTracer();
