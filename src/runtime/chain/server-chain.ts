@@ -62,7 +62,7 @@ export class ServerChain {
         return stream;
       }
       // Handlers that end in the same turn may all return a large response.
-      if (responsesOfTurn.isSpent) await responsesOfTurn.next();
+      if (responsesOfTurn.delays(call.method)) await itsTurn(call);
       // Before the end of the call, so that encoding errors and the bytes are recorded.
       const answer = call.encodeResponse(response);
       const ended = this.#end(call, progress, undefined);
@@ -126,7 +126,7 @@ export class ServerChain {
     const request = progress.request();
     call.request = request instanceof Promise ? await request : request;
     // One of the calls that arrived with it has a large response: this one waits before its own work.
-    if (responsesOfTurn.isSpent) await responsesOfTurn.next();
+    if (responsesOfTurn.delays(call.method)) await itsTurn(call);
     const authorized = authorization(call);
     if (authorized !== undefined) await authorized;
     if (isAudited) {
@@ -138,7 +138,7 @@ export class ServerChain {
       if (admitted !== undefined) await admitted;
     }
     // What the handler returns may be as large as the response.
-    if (responsesOfTurn.isSpent) await responsesOfTurn.next();
+    if (responsesOfTurn.delays(call.method)) await itsTurn(call);
     return after.length === 0
       ? await this.#handled(call, progress)
       : await intercept(after, call, async () => this.#handled(call, progress));
@@ -185,7 +185,7 @@ export class ServerChain {
         });
         isOver = step.done === true;
         if (isOver) break;
-        if (responsesOfTurn.isSpent) await responsesOfTurn.next();
+        if (responsesOfTurn.delays(call.method)) await itsTurn(call);
         yield call.encodeResponse(step.value);
       }
       outcome = undefined;
@@ -230,6 +230,11 @@ export class ServerChain {
     call.endedAt = performance.now();
     for (const observer of this.#parts.observers) observer.end(call, error);
   }
+}
+
+/** Waits until the call may take memory for its response. @throws ServiceError once it is aborted */
+function itsTurn(call: Call): Promise<void> {
+  return responsesOfTurn.next(call.peer, call.signal);
 }
 
 /** Tells a stream that nobody reads it any more, also one that nobody began to read; its answer is ignored. */

@@ -120,12 +120,14 @@ function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec)
     encodeResponse: (response) => {
       if (exchange.repliesText === true && codec.encodeText !== undefined) {
         const text = codec.encodeText(response);
-        call.responseBytes += Buffer.byteLength(text);
+        const bytes = Buffer.byteLength(text);
+        call.responseBytes += bytes;
+        if (bytes >= COUNTED_FROM_BYTES) responsesOfTurn.spend(bytes, method);
         return text;
       }
       const data = codec.encode(response);
       call.responseBytes += data.length;
-      if (data.length >= COUNTED_FROM_BYTES) responsesOfTurn.spend(data.length);
+      if (data.length >= COUNTED_FROM_BYTES) responsesOfTurn.spend(data.length, method);
       return data;
     },
   });

@@ -1,9 +1,11 @@
 /** The order of the stages of the chain, and the calls that each of them refuses. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { AnyHandler, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call, CallStart } from "../../../src/runtime/call/call.ts";
 import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { responsesOfTurn } from "../../../src/runtime/wire/turn-budget.ts";
 import { serviceMethod } from "../authorization/messages.ts";
 import { boundMethod, newCall } from "../support/call.ts";
 
@@ -50,7 +52,7 @@ interface TestChain {
   readonly timeoutMs?: ServerChainParts["timeoutMs"];
   readonly start?: Partial<CallStart>;
   /** Runs when a stage is reached. */
-  readonly at?: (stage: string, call: Call) => void;
+  readonly at?: (stage: string, call: Call) => unknown;
 }
 
 /** A chain whose stages record when they run, and a call for it. */
@@ -73,7 +75,7 @@ function chainOf(of: TestChain) {
       async (_, next) => {
         await reach("before");
         const response = await next();
-        seen.push("before again");
+        await reach("before again");
         return response;
       },
     ],
@@ -273,6 +275,47 @@ describe("a call that has ended", () => {
       await new Promise((resolve) => setTimeout(resolve, 60));
       expect(call.abortReason).toBeUndefined();
     }
+  });
+});
+
+describe("once large responses have taken a turn of the event loop, a call with one waits", () => {
+  const [LARGE_BYTES, MOST_STEPS] = [1024 * 1024, 100];
+  /** Where the bytes are spent, and what comes next. */
+  const WAITS: readonly [string, string][] = [
+    ["request", "authorization"],
+    ["admission", "after"],
+    ["before again", "response"],
+  ];
+  const waitingAt = (spent: string) => {
+    const tested = chainOf({
+      at: (stage, { method }) => stage === spent && responsesOfTurn.spend(LARGE_BYTES, method),
+    });
+    return { ...tested, ended: tested.run() };
+  };
+  const restOfTurn = async (): Promise<void> => {
+    for (let step = 0; step < MOST_STEPS; step++) await Promise.resolve();
+  };
+  const nextTurns = async (): Promise<void> => {
+    while (responsesOfTurn.isSpent) await nextTurn();
+    await nextTurn();
+  };
+
+  test.each(WAITS)("after the stage %s: %s comes in a later turn", async (spent, next) => {
+    const { ended, seen } = waitingAt(spent);
+    await restOfTurn();
+    expect(seen.at(-1)).toBe(spent);
+    await ended;
+    expect(seen).toContain(next);
+  });
+
+  test.each(WAITS)("after the stage %s: no %s if it is aborted meanwhile", async (spent, next) => {
+    const { ended, seen, call } = waitingAt(spent);
+    await restOfTurn();
+    call.abort(new ServiceError("CANCELLED"));
+    await expect(ended).rejects.toMatchObject({ code: "CANCELLED" });
+    await nextTurns();
+    expect(seen).toContain(spent);
+    expect(seen).not.toContain(next);
   });
 });
 

@@ -49,7 +49,7 @@ export function compileRpcRoute(
   const encodeMessage = (response: unknown): EncodedResponse => {
     const encoded = encode(response as Message);
     const { length } = encoded.body;
-    if (length >= COUNTED_FROM_BYTES) responsesOfTurn.spend(length);
+    if (length >= COUNTED_FROM_BYTES) responsesOfTurn.spend(length, method);
     return encoded;
   };
   const read = (routed: RoutedRequest): unknown => decode(new RoutedRequestParts(routed, limits));
