@@ -8,6 +8,9 @@ export interface Timed {
   expire(): void;
 }
 
+/** How many are ended in one turn of the event loop: thousands of calls may wait for the same thing. */
+const AT_ONCE = 64;
+
 /**
  * Watches deadlines that all have the same duration, with one timer for all: a timer for each costs
  * more than a stage of the chain, and almost none ever fires.
@@ -53,7 +56,7 @@ export class Deadlines {
     this.#timer = undefined;
     const now = performance.now();
     let first = this.#first;
-    while (first !== undefined && first.expiresAt <= now) {
+    for (let ended = 0; ended < AT_ONCE && first !== undefined && first.expiresAt <= now; ended++) {
       this.remove(first);
       first.expire();
       first = this.#first;

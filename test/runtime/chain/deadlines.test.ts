@@ -80,3 +80,15 @@ test("entries that are added after a pause expire", () => {
   vi.advanceTimersByTime(101);
   expect(expired).toEqual(["two"]);
 });
+
+test("of thousands that expire together, some do in each turn, in their order", () => {
+  const deadlines = new Deadlines(100);
+  const names = Array.from({ length: 200 }, (_, index) => `${index}`);
+  for (const name of names) deadlines.add(timed(name), performance.now());
+  vi.advanceTimersByTime(100);
+  expect(expired).toEqual(names.slice(0, 64));
+  vi.advanceTimersByTime(1);
+  expect(expired).toEqual(names.slice(0, 128));
+  vi.advanceTimersByTime(10);
+  expect(expired).toEqual(names);
+});
