@@ -157,6 +157,11 @@ export class Call implements CallContext {
     if (this.#abortReason !== undefined) listener(this.#abortReason);
   }
 
+  /** The call is over. Its waiter leads to the response message, which may be large. */
+  ended(): void {
+    this.#onAbort = undefined;
+  }
+
   readRequest(): unknown {
     return this.#readRequest();
   }

@@ -73,5 +73,6 @@ export class Progress implements Timed {
   end(): void {
     this.#deadlines?.remove(this);
     clearTimeout(this.#timer);
+    this.#call.ended();
   }
 }

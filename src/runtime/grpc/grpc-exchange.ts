@@ -145,7 +145,7 @@ export class GrpcExchange implements RpcExchange {
   succeed(trailers?: ResponseMetadata): void {
     this.begin();
     if (this.#response.isOpen) this.#response.end(OK_TRAILERS, trailers && ownMetadata(trailers));
-    this.#account.close();
+    this.#forget();
   }
 
   /**
@@ -188,6 +188,7 @@ export class GrpcExchange implements RpcExchange {
       const headers = responseHeaders(this.requestId, this.codec, undefined);
       response.endAtOnce({ ...headers, ...trailers, ...status });
     }
+    this.#forget();
   }
 
   /** Aborts the response. */
@@ -227,12 +228,18 @@ export class GrpcExchange implements RpcExchange {
     try {
       this.#response.begin(headers);
       this.#response.end(OK_TRAILERS, trailers, message, prefix);
-      // A client that does not read its response must not keep the memory of its request.
-      this.#account.close();
+      this.#forget();
     } catch (error) {
       // Headers that Node does not send do not affect the other calls of this turn.
       this.fail(toServiceError(error));
     }
+  }
+
+  /** A client that does not read its response must not keep the memory of its request. */
+  #forget(): void {
+    this.#account.close();
+    // It leads to the call.
+    this.#onCancel = undefined;
   }
 
   /** Sets the header with the encoding of messages, if they are compressed. */

@@ -1,4 +1,6 @@
 /** Calls that arrive together and each have a large response, which the client does not read. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, expect, test, vi } from "vitest";
 import { budgetOf } from "../../../src/runtime/wire/message-budget.ts";
@@ -22,6 +24,15 @@ const CALLS = 40;
 const UNREAD_BYTES = 17 * MIB;
 const INITIAL_WINDOW_SIZE = 4;
 
+/** The empty message, where it has no envelope. */
+const BODIES: Readonly<Record<string, Uint8Array>> = {
+  "application/proto": new Uint8Array(),
+  "application/json": Buffer.from("{}"),
+};
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -35,7 +46,7 @@ test.each(["application/grpc", "application/grpc-web+proto", "application/proto"
     const budget = budgetOf(UNREAD_BYTES);
     let [made, inTurn, mostInTurn, mostUnread] = [0, 0, 0, 0];
     const spend = responsesOfTurn.spend.bind(responsesOfTurn);
-    vi.spyOn(responsesOfTurn, "spend").mockImplementation((bytes) => {
+    vi.spyOn(responsesOfTurn, "spend").mockImplementation((bytes, rpc) => {
       if (inTurn++ === 0) {
         setImmediate(() => {
           inTurn = 0;
@@ -44,7 +55,7 @@ test.each(["application/grpc", "application/grpc-web+proto", "application/proto"
       made++;
       mostInTurn = Math.max(mostInTurn, inTurn);
       mostUnread = Math.max(mostUnread, budget.unread.bytes);
-      spend(bytes);
+      spend(bytes, rpc);
     });
     const { port, close } = await startWebServer({
       maxBytes: 4 * MIB,
@@ -54,23 +65,7 @@ test.each(["application/grpc", "application/grpc-web+proto", "application/proto"
       },
     });
     opened.push(close);
-    const client = new RawHttp2(port);
-    opened.push(() => client.socket.destroy());
-    const headers = headerBlock([
-      [":method", "POST"],
-      [":scheme", "http"],
-      [":path", "/fixture.v1.EchoService/Echo"],
-      [":authority", "x"],
-      ["content-type", type],
-      ["te", "trailers"],
-    ]);
-    const body = type === "application/proto" ? new Uint8Array() : frame(new Uint8Array());
-    const requests = Array.from({ length: CALLS }, (_, index) => [
-      rawFrame(FRAME.HEADERS, END_HEADERS, 2 * index + 1, headers),
-      rawFrame(FRAME.DATA, END_STREAM, 2 * index + 1, body),
-    ]);
-    const noWindow = Buffer.concat([Buffer.of(0, INITIAL_WINDOW_SIZE), uint32(0)]);
-    await client.send(rawFrame(FRAME.SETTINGS, 0, 0, noWindow), ...requests.flat());
+    const client = await callAll(port, type);
 
     const resets = () => client.received.filter((one) => one.type === FRAME.RST_STREAM).length;
     await expect.poll(() => made, { timeout: 10_000 }).toBe(CALLS);
@@ -79,3 +74,57 @@ test.each(["application/grpc", "application/grpc-web+proto", "application/proto"
     expect(mostUnread).toBeLessThanOrEqual(UNREAD_BYTES / 2);
   },
 );
+
+test.each([
+  "application/grpc",
+  "application/grpc-web+proto",
+  "application/proto",
+  "application/json",
+])(
+  "%s: while a response waits for its client, what the handler returned and received is free [TRANS-4]",
+  async (type) => {
+    const messages: WeakRef<object>[] = [];
+    const { port, close } = await startWebServer({
+      maxBytes: 4 * MIB,
+      handlers: {
+        echo: async (request) => {
+          const response = create(EchoResponseSchema, { text: "x".repeat(100_000) });
+          messages.push(new WeakRef(request), new WeakRef(response));
+          return response;
+        },
+      },
+    });
+    opened.push(close);
+    await callAll(port, type);
+    await expect.poll(() => messages.length, { timeout: 10_000 }).toBe(2 * CALLS);
+    const left = () => {
+      collectGarbage();
+      return messages.filter((message) => message.deref() !== undefined).length;
+    };
+    await expect.poll(left, { timeout: 10_000 }).toBe(0);
+  },
+);
+
+/** Sends the calls of a type in one write, without a window for their responses. */
+async function callAll(port: number, type: string): Promise<RawHttp2> {
+  const client = new RawHttp2(port);
+  opened.push(() => client.socket.destroy());
+  const headers = headerBlock([
+    [":method", "POST"],
+    [":scheme", "http"],
+    [":path", "/fixture.v1.EchoService/Echo"],
+    [":authority", "x"],
+    ["content-type", type],
+    ["te", "trailers"],
+    // Otherwise JSON is a body of HTTP's routes.
+    ...(type === "application/json" ? ([["connect-protocol-version", "1"]] as const) : []),
+  ]);
+  const body = BODIES[type] ?? frame(new Uint8Array());
+  const requests = Array.from({ length: CALLS }, (_, index) => [
+    rawFrame(FRAME.HEADERS, END_HEADERS, 2 * index + 1, headers),
+    rawFrame(FRAME.DATA, END_STREAM, 2 * index + 1, body),
+  ]);
+  const noWindow = Buffer.concat([Buffer.of(0, INITIAL_WINDOW_SIZE), uint32(0)]);
+  await client.send(rawFrame(FRAME.SETTINGS, 0, 0, noWindow), ...requests.flat());
+  return client;
+}

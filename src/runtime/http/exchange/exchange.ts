@@ -91,7 +91,9 @@ export class Exchange implements OnConnection {
    * @returns a function that ends this: the client has read it
    */
   unread(bytes: number): () => void {
-    return this.connection.unread.add(bytes, () => this.response.destroy());
+    // Not by `this`, which leads to the call and its messages.
+    const { response } = this;
+    return this.connection.unread.add(bytes, () => response.destroy());
   }
 
   /** Ends the call because others need the memory of its request. */
@@ -106,7 +108,7 @@ export class Exchange implements OnConnection {
       this.call.responseBytes = length;
       this.call.responseStatus = status;
     }
-    this.#finish(status, headers, body);
+    this.#finish(status, headers, body, length);
   }
 
   /** Sends a response of the handler. */
@@ -159,7 +161,7 @@ export class Exchange implements OnConnection {
     if (!endsLater) response.end(last);
     else if (last === undefined) response.flushHeaders();
     else response.write(last);
-    if (!response.writableFinished) this.#guard(last?.length ?? 0);
+    if (!response.writableFinished) this.#guard(last === undefined ? 0 : Buffer.byteLength(last));
     if (hasRest) {
       linger(incoming, limits, () => {
         if (endsLater) response.end();
@@ -192,6 +194,8 @@ export class Exchange implements OnConnection {
   /** The request is over for the server. */
   leave(): void {
     this.#end();
+    // A client that does not read its response does not keep it.
+    this.call = undefined;
     const { connection, incoming } = this;
     if (!connection.isMultiplexed && !incoming.complete) connection.unfinished = incoming;
     this.#state.connections.leave(this.connection, this);
@@ -214,7 +218,8 @@ export class Exchange implements OnConnection {
     response.once("close", taken);
   }
 
-  #finish(status: number, headers: string[], body: string | Uint8Array): void {
+  /** @param length that of the body, in bytes */
+  #finish(status: number, headers: string[], body: string | Uint8Array, length: number): void {
     const { response, incoming } = this;
     const { limits } = this.#state;
     // A stream ends by itself.
@@ -228,17 +233,17 @@ export class Exchange implements OnConnection {
       else response.write(body);
       linger(incoming, limits, () => {
         response.end();
-        if (!response.writableFinished) this.#guard(body.length);
+        if (!response.writableFinished) this.#guard(length);
       });
       this.leave();
-    } else if (this.connection.isMultiplexed || body.length >= COUNTED_FROM_BYTES) {
-      // A large body counts as unread from here on. HTTP/2 buffers by itself; if the headers were sent separately, a client that gives up might
-      // see half of the response.
-      this.#sendBody(body);
-    } else this.#state.turn.atEnd(() => this.#sendBody(body));
+    } else if (this.connection.isMultiplexed || length >= COUNTED_FROM_BYTES) {
+      // A large body counts as unread from here on. HTTP/2 buffers by itself; if the headers were
+      // sent separately, a client that gives up might see half of the response.
+      this.#sendBody(body, length);
+    } else this.#state.turn.atEnd(() => this.#sendBody(body, length));
   }
 
-  #sendBody(body: string | Uint8Array): void {
+  #sendBody(body: string | Uint8Array, length: number): void {
     const { response, connection } = this;
     try {
       response.end(body);
@@ -247,7 +252,7 @@ export class Exchange implements OnConnection {
       const isTaken = connection.isMultiplexed
         ? response.writableFinished
         : socket === null || socket.writableLength === 0;
-      if (!isTaken) this.#guard(body.length);
+      if (!isTaken) this.#guard(length);
     } finally {
       this.leave();
     }

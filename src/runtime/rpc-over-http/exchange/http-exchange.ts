@@ -75,6 +75,8 @@ export abstract class HttpRpcExchange {
     this.#hasEnded = true;
     this.stopReading(reason);
     this.account.close();
+    // A client that does not read its response must not keep the call, and the memory of its request.
+    this.#onCancel = undefined;
   }
 
   /** The call is over, and there is nobody to notify. */
