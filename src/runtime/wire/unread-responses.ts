@@ -17,6 +17,7 @@ export class UnreadResponses {
   readonly #parent: UnreadResponses | undefined;
   readonly #waiting = new Set<Unread>();
   #bytes = 0;
+  #isClosed = false;
 
   /** @param limit in bytes */
   constructor(limit: number, parent?: UnreadResponses) {
@@ -42,10 +43,16 @@ export class UnreadResponses {
    * again
    */
   add(bytes: number, cutOff: () => void): () => void {
-    if (bytes < COUNTED_FROM_BYTES) return nothing;
+    if (bytes < COUNTED_FROM_BYTES || this.#isClosed) return nothing;
     const unread = { bytes, cutOff };
     this.#add(unread);
     return () => this.#remove(unread);
+  }
+
+  /** The connection is closed: nothing waits any more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const unread of this.#waiting) this.#remove(unread);
   }
 
   #add(unread: Unread): void {

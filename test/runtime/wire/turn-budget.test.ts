@@ -57,7 +57,7 @@ test("calls beyond the budget of a turn continue in later turns, in order [TRANS
   expect(done.join("")).toBe("abcdef");
 });
 
-test("a turn has bytes again where the one before has spent some", async () => {
+test("a turn has bytes again after the previous one has spent some", async () => {
   const budget = new TurnBudget(100, QUIET);
   budget.spend(60, LARGE);
   expect(budget.isSpent).toBe(false);
@@ -70,7 +70,7 @@ test("a turn has bytes again where the one before has spent some", async () => {
   expect(budget.isSpent).toBe(false);
 });
 
-test("a response that is larger than the budget is made, alone in its turn", async () => {
+test("a response that is larger than the budget is encoded alone in its turn", async () => {
   const budget = new TurnBudget(100, QUIET);
   budget.spend(1000, LARGE);
   const done = calls(budget, "abc", { bytes: 1000 });

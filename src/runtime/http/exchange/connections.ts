@@ -115,6 +115,7 @@ export class Connections {
     // One listener per connection: listeners of each response would not be called for pipelined
     // requests.
     socket.once("close", () => {
+      connection.unread.close();
       for (const exchange of [...connection.active]) {
         this.leave(connection, exchange);
         exchange.lost();

@@ -11,7 +11,13 @@ import type { Connection, OnConnection } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
 import { asksToClose, hasRestToRead } from "./read-body.ts";
 import type { ServerState } from "./server-state.ts";
-import { boundSending, boundSendingOnceEnded, cutOffConnection, linger } from "./slow-clients.ts";
+import {
+  boundSendingOnceEnded,
+  cutOffConnection,
+  guardSending,
+  isTaken,
+  linger,
+} from "./slow-clients.ts";
 
 const NONE: readonly string[] = Object.freeze([]);
 
@@ -84,18 +90,6 @@ export class Exchange implements OnConnection {
     return this.#account;
   }
 
-  /**
-   * Counts a part of the response that the client may not read soon: it is cut off if others need
-   * the memory.
-   *
-   * @returns a function that ends this: the client has read it
-   */
-  unread(bytes: number): () => void {
-    // Not by `this`, which leads to the call and its messages.
-    const { response } = this;
-    return this.connection.unread.add(bytes, () => response.destroy());
-  }
-
   /** Ends the call because others need the memory of its request. */
   readonly giveWay = (reason: ServiceError): void => this.call?.abort(reason);
 
@@ -161,7 +155,9 @@ export class Exchange implements OnConnection {
     if (!endsLater) response.end(last);
     else if (last === undefined) response.flushHeaders();
     else response.write(last);
-    if (!response.writableFinished) this.#guard(last === undefined ? 0 : Buffer.byteLength(last));
+    if (!response.writableFinished) {
+      guardSending(this, last === undefined ? 0 : Buffer.byteLength(last), limits.sendTimeoutMs);
+    }
     if (hasRest) {
       linger(incoming, limits, () => {
         if (endsLater) response.end();
@@ -207,15 +203,10 @@ export class Exchange implements OnConnection {
     this.#account?.close();
   }
 
-  /**
-   * Cuts off a client that does not read the last part, once its time is up or others need the
-   * memory.
-   */
+  /** @param bytes what was written: the whole response */
   #guard(bytes: number): void {
-    const { response } = this;
-    const taken = this.unread(bytes);
-    boundSending(response, this.#state.limits.sendTimeoutMs);
-    response.once("close", taken);
+    if (isTaken(this, bytes)) return;
+    guardSending(this, bytes, this.#state.limits.sendTimeoutMs);
   }
 
   /** @param length that of the body, in bytes */
@@ -231,10 +222,8 @@ export class Exchange implements OnConnection {
       // Without a body Node would send the headers with the end only.
       if (body.length === 0 || incoming.method === "HEAD") response.flushHeaders();
       else response.write(body);
-      linger(incoming, limits, () => {
-        response.end();
-        if (!response.writableFinished) this.#guard(length);
-      });
+      this.#guard(length);
+      linger(incoming, limits, () => response.end());
       this.leave();
     } else if (this.connection.isMultiplexed || length >= COUNTED_FROM_BYTES) {
       // A large body counts as unread from here on. HTTP/2 buffers by itself; if the headers were
@@ -244,15 +233,9 @@ export class Exchange implements OnConnection {
   }
 
   #sendBody(body: string | Uint8Array, length: number): void {
-    const { response, connection } = this;
     try {
-      response.end(body);
-      const { socket } = response;
-      // Most responses are in the kernel's buffer by now. If not, the reader is slow or has disconnected.
-      const isTaken = connection.isMultiplexed
-        ? response.writableFinished
-        : socket === null || socket.writableLength === 0;
-      if (!isTaken) this.#guard(length);
+      this.response.end(body);
+      this.#guard(length);
     } finally {
       this.leave();
     }

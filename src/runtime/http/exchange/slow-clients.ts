@@ -1,9 +1,64 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { COUNTED_FROM_BYTES } from "../../wire/unread-responses.ts";
+import type { Connection } from "./connections.ts";
 import type { TransportLimits } from "./server-state.ts";
 
+/** A response, with the request and the connection that it belongs to. */
+export interface Sending {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: Pick<Connection, "isMultiplexed" | "unread">;
+}
+
+/** What is destroyed to abort a response. */
+interface Carrier {
+  destroy(): unknown;
+}
+
+/** Over HTTP/1 the socket: a response that waits for earlier ones of its connection has none yet. */
+function carrierOf({ incoming, response, connection }: Sending): Carrier {
+  return connection.isMultiplexed ? response : incoming.socket;
+}
+
+/**
+ * Counts a part of a response that the client may not read soon: it is cut off if others need the
+ * memory.
+ *
+ * @returns a function that ends this: the client has read it
+ */
+export function countUnread(sending: Sending, bytes: number): () => void {
+  // Not the exchange, which leads to the call and its messages.
+  const carrier = carrierOf(sending);
+  return sending.connection.unread.add(bytes, () => carrier.destroy());
+}
+
+/** Whether what was written of a response has left the process; most have by the time they are written. */
+export function isTaken({ response, connection }: Sending, bytes: number): boolean {
+  if (connection.isMultiplexed) return response.writableFinished;
+  const { socket } = response;
+  // It waits for earlier responses of its connection.
+  if (socket === null) return bytes < COUNTED_FROM_BYTES;
+  return socket.writableLength === 0;
+}
+
+/**
+ * Cuts off a client that does not read a completely written response, once its time is up or others
+ * need the memory.
+ */
+export function guardSending(sending: Sending, bytes: number, timeoutMs: number): void {
+  const { response } = sending;
+  const taken = countUnread(sending, bytes);
+  boundSending(response, timeoutMs, carrierOf(sending));
+  response.once("close", taken);
+}
+
 /** Aborts a completely written response that its client does not read in time. */
-export function boundSending(response: ServerResponse, timeoutMs: number): void {
-  const timer = setTimeout(() => response.destroy(), timeoutMs);
+function boundSending(
+  response: ServerResponse,
+  timeoutMs: number,
+  carrier: Carrier = response,
+): void {
+  const timer = setTimeout(() => carrier.destroy(), timeoutMs);
   timer.unref();
   response.once("close", () => clearTimeout(timer));
 }

@@ -4,7 +4,7 @@ import { DEFAULT_TYPE } from "../../json/http-body.ts";
 import type { EncodedResponse } from "../transcoding/response-encoder.ts";
 import { errorBody } from "./error-body.ts";
 import type { Exchange } from "./exchange.ts";
-import { drained } from "./slow-clients.ts";
+import { countUnread, drained } from "./slow-clients.ts";
 
 /**
  * After how many messages other calls get a turn: a handler that never waits would otherwise fill
@@ -72,9 +72,10 @@ async function sendStream(
       begun = true;
       if (isHead) break;
       const chunk = form.chunk(message);
-      count(exchange, chunk);
+      const bytes = Buffer.byteLength(chunk);
+      if (exchange.call !== undefined) exchange.call.responseBytes += bytes;
       if (!response.write(chunk)) {
-        const taken = exchange.unread(chunk.length);
+        const taken = countUnread(exchange, bytes);
         await drained(response, exchange.call?.signal);
         taken();
       }
@@ -91,8 +92,4 @@ async function sendStream(
     return exchange.close(words);
   }
   exchange.close();
-}
-
-function count({ call }: Exchange, chunk: string | Uint8Array): void {
-  if (call !== undefined) call.responseBytes += Buffer.byteLength(chunk);
 }

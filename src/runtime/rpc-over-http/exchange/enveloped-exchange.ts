@@ -6,7 +6,7 @@ import type { Transport } from "../../call/transports.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
 import { isBrokenOff } from "../../http/exchange/read-body.ts";
-import { drained } from "../../http/exchange/slow-clients.ts";
+import { countUnread, drained } from "../../http/exchange/slow-clients.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { envelopeOf, flag } from "../../wire/envelope.ts";
 import { BYTES, type MessageDecoder, maxBytesOf } from "../../wire/message-decoder.ts";
@@ -109,8 +109,9 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     this.account.lasts((reason) => this.cancelled(reason));
     const frame = await this.#frameOf(data);
     if (!this.isOpen) return;
-    if (!this.http.response.write(this.#asText(frame))) {
-      const taken = this.http.unread(frame.length);
+    const written = this.#asText(frame);
+    if (!this.http.response.write(written)) {
+      const taken = countUnread(this.http, written.length);
       await drained(this.http.response, signal());
       taken();
     } else if (++this.#messages % MESSAGES_A_TURN === 0) await nextTurn();

@@ -3,10 +3,22 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RawMethod } from "../../../../src/runtime/http/raw/raw-route.ts";
+import { budgetOf } from "../../../../src/runtime/wire/message-budget.ts";
 import { frame } from "../../grpc/support/raw-call.ts";
 import { startWebServer, type WebServer } from "../../rpc-over-http/connect/support/web-server.ts";
-import { get, httpRoute, rawMethod, readAll, start, stopAll, thingMethod } from "../support.ts";
+import {
+  get,
+  httpRoute,
+  openChain,
+  rawMethod,
+  readAll,
+  start,
+  stopAll,
+  thingMethod,
+} from "../support.ts";
 
+const HOUR_MS = 3_600_000;
 const never = new Promise<never>(() => undefined);
 const clients: Socket[] = [];
 const accepted: Socket[] = [];
@@ -87,6 +99,65 @@ describe("of a client that does not read, the connection is closed", () => {
       await once(socket, "close");
     },
   );
+});
+
+describe("large responses count as unread", () => {
+  const MIB = 1024 * 1024;
+  const large: RawMethod = rawMethod(
+    { path: "/large", match: "exact", methods: ["PUT"], exposure: "PUBLIC" },
+    () => ({ status: 200, body: "x".repeat(MIB) }),
+  );
+  const stuck: RawMethod = rawMethod(
+    { path: "/stuck", match: "exact", methods: ["PUT"], exposure: "PUBLIC" },
+    () => never,
+  );
+  const put = (path: string, length = 0): string =>
+    `PUT ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
+
+  test("while they wait for an earlier response of their connection, until that closes [TRANS-4]", async () => {
+    const budget = budgetOf(16 * MIB);
+    const { port } = await start({ budget, rawMethods: [large, stuck] });
+    const { client } = await open(port);
+    client.write(put("/stuck") + put("/large").repeat(3));
+    await expect.poll(() => budget.unread.bytes).toBe(3 * MIB);
+    client.destroy();
+    await expect.poll(() => budget.unread.bytes).toBe(0);
+  });
+
+  test("and if there are too many that wait so, their connection closes [TRANS-4]", async () => {
+    const budget = budgetOf(16 * MIB);
+    const { port } = await start({ budget, rawMethods: [large, stuck] });
+    const { client, socket } = await open(port);
+    const closed = once(socket, "close");
+    client.write(put("/stuck") + put("/large").repeat(12));
+    await closed;
+    await expect.poll(() => budget.unread.bytes).toBe(0);
+  });
+
+  test("while the rest of their request is awaited [TRANS-4]", async () => {
+    const budget = budgetOf(16 * MIB);
+    const limits = { lingerMs: HOUR_MS };
+    const { port } = await start({ budget, rawMethods: [large], limits });
+    const { client } = await open(port);
+    takeNothing();
+    client.write(put("/large", 100_000));
+    await expect.poll(() => budget.unread.bytes).toBe(MIB);
+  });
+});
+
+test("of responses that wait for an earlier one of their connection, the time is bounded", async () => {
+  const { port } = await start({
+    limits: { sendTimeoutMs: 100 },
+    chain: openChain({ timeoutMs: { unary: HOUR_MS, stream: HOUR_MS } }),
+    methods: [
+      thingMethod("getThing", [httpRoute("GET /v1/things/{name}")], ({ name }: { name: string }) =>
+        name === "stuck" ? never : { name: "x".repeat(100_000) },
+      ),
+    ],
+  });
+  const { client, socket } = await open(port);
+  client.write(get("/v1/things/stuck") + get("/v1/things/large"));
+  await once(socket, "close");
 });
 
 test("a response without a body is sent before the rest of the request is read", async () => {
