@@ -127,7 +127,7 @@ const httpRequired: Plugin = {
       return kind === "require-call" ? { path, external: true } : { path, namespace: "required" };
     });
     onLoad({ filter: /.*/, namespace: "required" }, ({ path }) => {
-      const names = "Agent, METHODS, STATUS_CODES, createServer, request";
+      const names = "Agent, IncomingMessage, METHODS, STATUS_CODES, createServer, request";
       return {
         contents: `export const { ${names} } = require(${JSON.stringify(path)});`,
         loader: "js",

@@ -77,6 +77,13 @@ export {
   type StatusDetail,
 } from "./error/service-error.ts";
 export { StartUpError } from "./error/start-up-error.ts";
+export {
+  type NodeCallback,
+  type NodeHandlerOptions,
+  type NodeRequestParts,
+  nodeHandler,
+  serveNode,
+} from "./http/raw/node-handler.ts";
 export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler.ts";
 export type { Job } from "./jobs/job.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";

@@ -197,6 +197,11 @@ export class Call implements CallContext {
     return this.#responseTrailers?.values;
   }
 
+  /** For adapters whose handler writes the response: the headers that were set until now. */
+  get responseHeaders(): ResponseMetadata | undefined {
+    return this.#responseHeaders?.values;
+  }
+
   /** For the adapter: the headers to send. After it no header can be set. */
   beginResponse(): ResponseMetadata | undefined {
     this.#responseBegun = true;
