@@ -108,9 +108,11 @@ describe("connect: true", () => {
 describe("conflicts", () => {
   const conflicts = (yaml: string, rpcs: readonly RpcSpec[]) => {
     const { api } = buildInput(yaml, rpcs);
-    const findings = accessRouteConflict.check({ api } as Parameters<
-      typeof accessRouteConflict.check
-    >[0]);
+    const findings = accessRouteConflict.check({
+      api,
+      modelOf: () => undefined,
+      placeOf: () => "svc-access.yaml:1:1",
+    });
     return [...findings].map(({ message }) => message);
   };
   const path = (method: string) =>
