@@ -62,9 +62,16 @@ function start(
   return { status, stdout: stdout.toString("latin1"), stderr: stderr.toString("utf8") };
 }
 
-/** The answer of the program without a shell. */
+const known = new Map<string, Answer>();
+
+/** The answer of the program without a shell; without an input it starts once for the same arguments. */
 function byNode(args: readonly string[], input?: Uint8Array): Answer {
-  return start([process.execPath, ENTRY], args, input === undefined ? {} : { input });
+  const command = [process.execPath, ENTRY];
+  if (input !== undefined) return start(command, args, { input });
+  const key = JSON.stringify(args);
+  const answer = known.get(key) ?? start(command, args);
+  known.set(key, answer);
+  return answer;
 }
 
 let folder: string;
