@@ -1,6 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { columnsOf, IS_THOROUGH } from "../support/effort.ts";
 import { BUF } from "../support/workspace.ts";
@@ -49,13 +51,14 @@ function everyRpc(bufOf: (hub: HubProcesses) => BufCurl): void {
 
   test("calls every RPC", async () => {
     const caller = new CountingCaller(bufOf(processes));
-    // The program starts for each call: in CI for all calls, else for one call of each RPC.
+    // The program starts for each call: in CI for all calls, else for one call of some RPCs.
     const client = new ReflectionClient(processes.grpc);
-    const every = IS_THOROUGH ? caller : new FirstCaller(caller, client);
+    const tried = columnsOf(RPCS, 0, 3);
+    const every = IS_THOROUGH ? caller : new FirstCaller(caller, client, tried);
     // The other clients are fast enough to try all denied callers.
     await playStory(every, processes.data, ["mallory"]);
     client.close();
-    expect([...caller.succeeded].sort()).toEqual(RPCS);
+    expect([...caller.succeeded].sort()).toEqual(tried);
   });
 }
 
@@ -77,16 +80,20 @@ describe.each([true, false])("on the HTTP port, with reflection %s", (reflection
         server.grpc.reflection = reflection;
       }),
     });
-    workshop = await openWorkshop(scene());
+    // Not by the program, which starts for each call.
+    const schemas = fromBinary(FileDescriptorSetSchema, readFileSync(image));
+    const client = new ReflectionClient(processes.grpc, createFileRegistry(schemas));
+    workshop = await openWorkshop(new Scene(client));
+    client.close();
   });
   afterAll(async () => {
     await processes?.remove();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const scene = (flags = "--protocol grpc") => new Scene(bufCurl(processes, flags, ...schema));
+  const scene = (flags: string) => new Scene(bufCurl(processes, flags, ...schema));
 
-  const protocols = columnsOf(PROTOCOLS, Number(reflection), 2);
+  const protocols = columnsOf(PROTOCOLS, Number(reflection), 4);
 
   test.each(protocols)("curl %s lists the services, or nothing", async (flags) => {
     const args = ["curl", ...argsOf(flags), "--list-methods", processes.http];

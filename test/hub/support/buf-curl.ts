@@ -37,10 +37,13 @@ export class BufCurl implements Caller {
   }
 }
 
-/** The JSON documents of an output; buf indents them, so a document ends at a line `}`. */
+/**
+ * The JSON documents of an output; buf indents them, so a document ends at a line `}`. For a message that is
+ * not set it writes null, and other clients nothing.
+ */
 function documentsOf(output: string): Json[] {
   return output
     .split(/(?<=^(?:\}|\{\}))\n/m)
     .filter((text) => text.trim() !== "")
-    .map((text) => JSON.parse(text));
+    .map((text) => JSON.parse(text, (_, value) => value ?? undefined));
 }

@@ -64,18 +64,20 @@ export class CountingCaller implements Caller {
   }
 }
 
-/** Calls each RPC by one caller until a call succeeds, then by a faster caller. */
+/** Calls some RPCs by one caller until a call succeeds, then by a faster caller; the others only by that. */
 export class FirstCaller implements Caller {
   readonly #first: CountingCaller;
   readonly #then: Caller;
+  readonly #rpcs: ReadonlySet<string>;
 
-  constructor(first: CountingCaller, then: Caller) {
+  constructor(first: CountingCaller, then: Caller, rpcs: Iterable<string>) {
     this.#first = first;
     this.#then = then;
+    this.#rpcs = new Set(rpcs);
   }
 
   call(rpc: string, request: Json, headers: Headers): Promise<Answer> {
-    const caller = this.#first.succeeded.has(rpc) ? this.#then : this.#first;
-    return caller.call(rpc, request, headers);
+    const isFirst = this.#rpcs.has(rpc) && !this.#first.succeeded.has(rpc);
+    return (isFirst ? this.#first : this.#then).call(rpc, request, headers);
   }
 }

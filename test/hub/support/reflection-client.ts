@@ -23,7 +23,9 @@ export class ReflectionClient implements Caller {
   readonly #reflection: Json;
   #registry: FileRegistry | undefined;
 
-  constructor(address: string) {
+  /** @param registry the schema; absent, it is read by server reflection */
+  constructor(address: string, registry?: FileRegistry) {
+    this.#registry = registry;
     this.#client = new Client(address, credentials.createInsecure());
     const loaded: Json = loadPackageDefinition(REFLECTION);
     const { ServerReflection } = loaded.grpc.reflection.v1;
