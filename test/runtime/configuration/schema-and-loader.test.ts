@@ -130,7 +130,7 @@ describe("the schema for editors", () => {
         const said = `${ajv.errorsText(validate(config) ? [] : validate.errors)} / ${error?.message}`;
         expect(validate(config), said).toBe(success);
       }),
-      { numRuns: runs(10_000) },
+      { numRuns: runs(10_000, 500) },
     );
   });
 
@@ -187,7 +187,7 @@ describe("the messages of the loader", () => {
           expect(redactText(problem)).toBe(problem);
         }
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(1000, 50) },
     );
   });
 
@@ -234,7 +234,7 @@ describe("a variable", () => {
         const text = blockYaml(config);
         expect(parseServiceConfig(text, "a.yaml", { variables })).toEqual(full);
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(1000, 50) },
     );
   });
 
@@ -257,7 +257,7 @@ describe("a variable", () => {
           expect(config.security.authn.internal_call.system_token).toBe(token);
         },
       ),
-      { numRuns: runs(1000) },
+      { numRuns: runs(1000, 50) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { columnsOf } from "../../support/effort.ts";
 import type { MishapOptions } from "./support/child-mishap.ts";
 import { Spawned } from "./support/spawned.ts";
 import { readyz, until } from "./support/until.ts";
@@ -51,29 +52,33 @@ async function notice(port: number, id: string, headers: Record<string, string> 
 }
 
 describe("an uncaught error ends the process with 1, and is logged without secrets,", () => {
-  test.each([
+  const mishaps: readonly [where: string, id: string, headers: Record<string, string>][] = [
     ["in a promise of a handler", "reject", {}],
     ["in a timer of a handler", "throw", {}],
     ["in a promise of an interceptor", "n", { "x-mishap": "1" }],
-  ])("%s: it is logged, and calls under way are finished", async (_, id, headers) => {
-    const child = vault();
-    const port = await child.httpPort();
-    const slow = notice(port, "sleep-1000");
-    await child.line("begun sleep-1000");
-    const mishap = notice(port, id, headers as Record<string, string>);
-    const line = await child.line("uncaught error: the process ends");
-    expect(line).toMatchObject({
-      level: "error",
-      service: "vault",
-      error: {
-        message: expect.stringMatching(/(a stray rejection|thrown in a timer), password=\*\*\*/),
-      },
-    });
-    expect(await Promise.all([slow, mishap])).toEqual([200, 200]);
-    expect(await child.ended).toBe(1);
-    expect(child.output + child.errors).not.toContain("hunter2");
-    expect(child.lines.at(-1)).toMatchObject({ message: "stopped" });
-  });
+  ];
+  test.each(columnsOf(mishaps, 2, 3))(
+    "%s: it is logged, and calls under way are finished",
+    async (_, id, headers) => {
+      const child = vault();
+      const port = await child.httpPort();
+      const slow = notice(port, "sleep-1000");
+      await child.line("begun sleep-1000");
+      const mishap = notice(port, id, headers);
+      const line = await child.line("uncaught error: the process ends");
+      expect(line).toMatchObject({
+        level: "error",
+        service: "vault",
+        error: {
+          message: expect.stringMatching(/(a stray rejection|thrown in a timer), password=\*\*\*/),
+        },
+      });
+      expect(await Promise.all([slow, mishap])).toEqual([200, 200]);
+      expect(await child.ended).toBe(1);
+      expect(child.output + child.errors).not.toContain("hunter2");
+      expect(child.lines.at(-1)).toMatchObject({ message: "stopped" });
+    },
+  );
 
   test("before the server exists: it is reported, and the process ends at once", async () => {
     const child = vault({ atStart: "rejects" });
@@ -93,13 +98,16 @@ test("a missing secret file of a client ends the start with 2, and is named", as
 });
 
 describe("a signal while the process starts ends it with 0", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)("%s, in the service's own code", async (signal) => {
-    const child = vault({ atStart: "hangs" });
-    await child.line("loading");
-    child.process.kill(signal);
-    expect(await child.ended).toBe(0);
-    expect(child.errors).toBe(`${signal} ends the process before the server was created\n`);
-  });
+  test.each(columnsOf(["SIGTERM", "SIGINT"] as const, 1, 2))(
+    "%s, in the service's own code",
+    async (signal) => {
+      const child = vault({ atStart: "hangs" });
+      await child.line("loading");
+      child.process.kill(signal);
+      expect(await child.ended).toBe(0);
+      expect(child.errors).toBe(`${signal} ends the process before the server was created\n`);
+    },
+  );
 
   test("while a database does not answer", async () => {
     const url = `postgres://u:hunter2@${place}/d`;

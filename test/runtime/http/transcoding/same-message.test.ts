@@ -48,7 +48,7 @@ import {
 import { randomMessage } from "../unusual-protos/random-message.ts";
 import { startUnusual, type UnusualServer } from "../unusual-protos/unusual-server.ts";
 
-const RUNS = { numRuns: runs(100, 3) };
+const RUNS = { numRuns: runs(100, 2) };
 
 let server: UnusualServer;
 const closing: (() => Promise<void>)[] = [];
@@ -160,7 +160,7 @@ describe("a message arrives over an HTTP route as over every other protocol", ()
           if (name === "anything" && (one as any)[name] === undefined) return;
           await expectSame(all, KindService.method.fields, one);
         }),
-        { numRuns: runs(30, 3) },
+        { numRuns: runs(30, 1) },
       );
     },
   );
@@ -196,7 +196,7 @@ describe("a message arrives over an HTTP route as over every other protocol", ()
           );
         },
       );
-      await fc.assert(property, { numRuns: runs(40, 4) });
+      await fc.assert(property, { numRuns: runs(40, 2) });
     },
   );
 
@@ -240,7 +240,7 @@ describe("a message arrives over an HTTP route as over every other protocol", ()
       const property = fc.asyncProperty(randomMessage(method.input, { any: FlatSchema }), (one) =>
         expectSame(all, method, one),
       );
-      await fc.assert(property, { numRuns: runs(30, 3) });
+      await fc.assert(property, { numRuns: runs(30, 1) });
     }
   });
 
@@ -262,7 +262,7 @@ describe("a message arrives over an HTTP route as over every other protocol", ()
           value,
         } as Message);
       });
-      await fc.assert(property, { numRuns: runs(50, 4) });
+      await fc.assert(property, { numRuns: runs(50, 2) });
     }
   });
 
@@ -273,7 +273,7 @@ describe("a message arrives over an HTTP route as over every other protocol", ()
       const property = fc.asyncProperty(randomMessage(Int64ValueSchema), (one) =>
         expectSame(all, KindService.method.number, one),
       );
-      await fc.assert(property, { numRuns: runs(30, 3) });
+      await fc.assert(property, { numRuns: runs(30, 1) });
     }
   });
 
@@ -305,6 +305,6 @@ describe("a message arrives over an HTTP route as over every other protocol", ()
         } as Message);
       },
     );
-    await fc.assert(property, { numRuns: runs(40, 4) });
+    await fc.assert(property, { numRuns: runs(40, 2) });
   });
 });
