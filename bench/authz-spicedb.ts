@@ -1,6 +1,6 @@
 /**
  * Both engines on one shape: groups eight deep, folders, documents. The SpiceDB is a real one on
- * this machine, over gRPC and on PostgreSQL, where it keeps what it holds; skipped by name where
+ * this machine, over gRPC and on PostgreSQL, where it stores its data; skipped, and named, if
  * there is none.
  */
 import { createEmbeddedEngine, createMemoryStore } from "../src/authz/embedded/index.ts";

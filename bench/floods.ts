@@ -1,6 +1,6 @@
 /**
  * Floods against a service of its own process: `node bench/floods.ts [name…] [--times 1,10]`, all of
- * them where none is named. Each is made as large as it was found, and ten times as large, and
+ * them if none is named. Each is made as large as it was found, and ten times as large, and
  * printed with what it may cost at most; the exit code says whether all of that is kept.
  */
 import { parseArgs } from "node:util";

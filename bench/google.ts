@@ -29,7 +29,7 @@ import { accessRouteConflict } from "../src/rules/access-route-conflict.ts";
 
 const VERSION = "6.0.1";
 
-/** Where what is fetched is kept between runs, outside the checkout. */
+/** The cache of downloads between runs, outside the checkout. */
 export const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "svc-access");
 
 /** Fetches the protos, once, and lays them out as a module. */
@@ -112,7 +112,7 @@ function dropBinding(options: MethodOptions): void {
   options.$unknown = options.$unknown?.filter(({ no }) => no !== HTTP_EXTENSION) ?? [];
 }
 
-/** The places of the RPCs whose bindings are not valid ones, by the rules that say so. */
+/** The places of the RPCs whose bindings the rules reject. */
 function rpcsWithoutBinding(image: Uint8Array): Set<string> {
   const places = new Set<string>();
   const { api } = readApi([readImage(image, "the corpus")], undefined);

@@ -20,7 +20,7 @@ export interface Command {
   readonly cwd?: string;
   /** A file that becomes its standard input. */
   readonly input?: string;
-  /** A file that takes its standard output; thrown away where absent. */
+  /** A file that takes its standard output; discarded if absent. */
   readonly output?: string;
 }
 

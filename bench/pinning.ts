@@ -1,21 +1,21 @@
 /**
- * Keeps what is measured on one processor of its own, and what loads it off that one: a server and
+ * Runs the measured process on its own processor, and the load generators on the others: a server and
  * its peer then have the same machine, helper threads of V8 included.
  */
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 
 const processors = availableParallelism();
-/** The processor of what is measured; undefined where there is only one, or no `taskset`. */
+/** The processor of the measured process; undefined if there is only one, or no `taskset`. */
 const OWN = processors > 1 && hasTaskset() ? processors - 1 : undefined;
 
-/** A program and its arguments, to run on the processor of what is measured. */
+/** A program and its arguments, to run on the processor of the measured process. */
 export function pinned(program: string, args: readonly string[]): readonly [string, string[]] {
   if (OWN === undefined) return [program, [...args]];
   return ["taskset", ["-c", String(OWN), program, ...args]];
 }
 
-/** Keeps this process off the processor of what is measured, until the end of the function. */
+/** Keeps this process off the processor of the measured process, until the end of the function. */
 export async function besidePinned<Result>(run: () => Promise<Result>): Promise<Result> {
   if (OWN === undefined) {
     process.stdout.write("  not pinned: it takes two processors and taskset\n");

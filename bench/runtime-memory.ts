@@ -46,7 +46,7 @@ interface Sample {
   readonly rss: number;
 }
 
-/** Prints samples and the growth; true where it stays within the limit. */
+/** Prints samples and the growth; true if it stays within the limit. */
 export async function benchRuntimeMemory(): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-memory-"));
   const issuer = await startTokenIssuer();

@@ -136,7 +136,7 @@ function processorSeconds(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** What Linux tells of a process; nothing elsewhere. */
+/** What Linux reports of a process; nothing elsewhere. */
 function toldOf(pid: number | undefined, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the runner of connectrpc's conformance suite into the cache, beside the suite's proto
-# files, and prints their folder; does nothing where they are there.
+# files, and prints their folder; does nothing if they exist.
 # scripts/conformance.sh runs it against our server and our gRPC client.
 set -eu
 

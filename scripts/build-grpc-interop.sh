@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the client and the server of gRPC's interoperability tests, as grpc-go has them, into the
-# cache and prints their folder; does nothing where they are there.
+# cache and prints their folder; does nothing if they exist.
 # The tests of test/runtime/interop run against them (test/runtime/interop/support/grpc-go.ts).
 set -eu
 

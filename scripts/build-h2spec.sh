@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds h2spec, which tests servers for the rules of HTTP/2, into the cache and prints its path; does
-# nothing where it is there. The tests run it against both ports (test/runtime/http2/h2spec.test.ts).
+# nothing if it exists. The tests run it against both ports (test/runtime/http2/h2spec.test.ts).
 set -eu
 
 # The last version that is available as a module.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds a real SpiceDB into the cache and prints its path; does nothing where it is there.
+# Builds a real SpiceDB into the cache and prints its path; does nothing if it exists.
 # The tests of the SpiceDB adapter run against it (test/support/spicedb.ts).
 set -eu
 

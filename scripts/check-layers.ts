@@ -64,7 +64,7 @@ function allImportsOf(file: string): string[] {
     ...staticExports.flatMap(({ entries }) =>
       entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
     ),
-    // A name that is computed stands as it is, and is no package.
+    // A computed name is kept, and is not a package.
     ...dynamicImports.map(({ moduleRequest: { start, end } }) =>
       text.slice(start, end).replace(/^(["'`])(.*)\1$/s, "$2"),
     ),

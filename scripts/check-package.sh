@@ -10,10 +10,10 @@ tarball=$(ls "$folder"/*.tgz)
 
 echo "== exports"
 npx publint run "$tarball" --strict
-# The package is ESM; that CommonJS cannot require its types is not a mistake of it.
+# The package is ESM; CommonJS cannot require its types, which is intended.
 npx --yes @arethetypeswrong/cli@0.18.5 "$tarball" --profile esm-only
 
-# install MAXIMUM_MB EXCEPT PACKAGE…: installs into an empty folder, and adds up what is not of EXCEPT.
+# install MAXIMUM_MB EXCEPT PACKAGE…: installs into an empty folder, and adds up the sizes of the packages that are not in EXCEPT.
 install() {
   local maximum=$1 except=$2
   shift 2

@@ -16,7 +16,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT HUP INT TERM
 
 echo "== the service of the suite, with our annotations" >&2
-# The programs are users of the package: they run on what is built.
+# The programs are users of the package: they run on the build.
 node scripts/build.ts
 sh "$here/generate.sh" "$suite/proto"
 tsc -p "$here"

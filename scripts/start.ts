@@ -8,7 +8,7 @@ const hub = join(root, "examples/hub");
 const bin = join(hub, "node_modules/.bin");
 
 if (!existsSync(join(root, "dist/svc-access.js")) || !existsSync(bin)) {
-  process.stderr.write("there is no build; run npm ci, or npm run prepare\n");
+  process.stderr.write("svc-access is not built: run npm ci, or npm run prepare\n");
   process.exit(2);
 }
 run("buf", "lint");

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 const EVERY_MS = 200;
 const TIMEOUT_MS = 10_000;
 
-/** What came of probes. */
+/** The results of probes. */
 export interface Probed {
   readonly failed: number;
   readonly longestSeconds: number;
 }
 
-/** Probes again and again, on a new connection each time, until it is called: then what came of it. */
+/** Probes again and again, on a new connection each time, until it is called, and returns the results. */
 export function probing(port: number, path: string): () => Promise<Probed> {
   let [failed, longest, isOver] = [0, 0, false];
   const work = (async () => {

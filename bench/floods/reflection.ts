@@ -35,7 +35,7 @@ export const reflection: Flood = async (times) => {
   }
 };
 
-/** The bytes that came. */
+/** The received bytes. */
 function converse(session: ReturnType<typeof connect>): Promise<number> {
   return new Promise((resolve) => {
     const stream = session.request({

@@ -10,9 +10,12 @@ export function etagOf<Schema extends DescMessage>(
   return createHash("sha256").update(toBinary(schema, message)).digest("base64url").slice(0, 16);
 }
 
-/** Refuses a change of what has changed meanwhile; an empty etag is not checked. */
+/** Refuses a change of an object that was changed in the meantime; an empty etag is not checked. */
 export function requireEtag(sent: string, current: string, what: string): void {
   if (sent !== "" && sent !== current) {
-    throw new ServiceError("FAILED_PRECONDITION", `${what} has changed meanwhile: read it again`);
+    throw new ServiceError(
+      "FAILED_PRECONDITION",
+      `${what} was changed in the meantime: read it again`,
+    );
   }
 }

@@ -21,8 +21,8 @@ export function pageSizeOf({ pageSize }: PageRequest, { otherwise, most }: PageB
 }
 
 /**
- * Cuts a page out of a listing. Its token is the id of the last item, so that what is added
- * or deleted meanwhile moves nothing.
+ * Cuts a page out of a listing. Its token is the id of the last item, so that an item that is added
+ * or deleted in the meantime does not shift the others.
  *
  * @param list the items after an id, in the order of their ids, at most so many
  */

@@ -37,7 +37,7 @@ process.on("SIGINT", () => {
 for (const service of services) {
   service.on("exit", (code) => {
     process.exitCode ||= code ?? 1;
-    // One without the other is of no use.
+    // One is useless without the other.
     stop();
   });
 }

@@ -21,7 +21,7 @@ export interface Collection<Message> {
   list(request: ListRequest): [id: string, message: Message][];
   /** All items, or those below a parent; they are read as they are asked for. */
   all(parent?: string): Iterable<[id: string, message: Message]>;
-  /** Deletes what is below a parent. */
+  /** Deletes the objects below a parent. */
   deleteBelow(parent: string): void;
 }
 
@@ -64,7 +64,7 @@ export class Store {
     }
   }
 
-  /** Changes all or nothing, also where the process is killed meanwhile. */
+  /** Changes all or nothing, even if the process is killed in the meantime. */
   transaction<Result>(change: () => Result): Result {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
@@ -78,7 +78,7 @@ export class Store {
     }
   }
 
-  /** A number that was never given before, also not to what is deleted by now. */
+  /** A number that was never used before, not even for a deleted object. */
   nextNumber(name: string): bigint {
     const next = this.#database.prepare(
       "INSERT INTO counter VALUES (?, 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value",
@@ -141,7 +141,7 @@ export class Store {
   }
 }
 
-/** What was found, or the error that says what was not. */
+/** The object, or an error that names the missing one. */
 export function found<Item>(item: Item | undefined, what: string): Item {
   if (item === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", `${what} does not exist`);
   return item;

@@ -32,7 +32,7 @@ export function authnHandlers(store: Store): AuthnServiceHandlers {
       // A service may have the name of a user, and does not log in.
       if (subjectType !== "user") return {};
       const { items, nextPageToken } = page(request, { otherwise: 20, most: 100 }, (after, limit) =>
-        // The newest come first, so what is too old is at the end.
+        // The newest are first, so those that are too old are at the end.
         logins
           .list({ parent: subjectId, after, limit })
           .filter(([, login]) => timeOf(login) >= since),

@@ -139,7 +139,7 @@ function relationshipOf(projectId: bigint, member: Member | undefined): Relation
   };
 }
 
-/** A relationship as a member; undefined for what is not a role, such as the parent. */
+/** A relationship as a member; undefined for a relation that is not a role, such as the parent. */
 function memberOf({ relation, subject }: Relationship) {
   const role = ROLES.find((known) => known.relation === relation)?.role;
   if (role === undefined) return undefined;

@@ -97,7 +97,7 @@ export function packageHandlers({
         throw wrong("the package does not have the digest of its header");
       }
       const files = readPackage(content);
-      // Read again: it may have changed while the package came.
+      // Read again: it may have changed while the package was received.
       const skill = skills.get(skillId);
       const version = create(SkillVersionSchema, {
         skillId,

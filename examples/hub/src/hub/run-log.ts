@@ -46,7 +46,7 @@ export class RunLog {
     this.#changes.emit(runId);
   }
 
-  /** The lines of a run, those that come included, until it goes on no longer. */
+  /** The lines of a run, including later ones, until it ends. */
   async *follow(
     runId: string,
     goesOn: () => boolean,

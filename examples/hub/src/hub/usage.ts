@@ -11,7 +11,7 @@ export interface Usage {
 /**
  * Counts the projects, and the runs that started in a time.
  *
- * @param since the start of the month where absent
+ * @param since the start of the month if absent
  */
 export function usageOf(
   projects: Iterable<readonly [string, Project]>,

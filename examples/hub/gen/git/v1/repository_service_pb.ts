@@ -184,7 +184,7 @@ export const RepositoryService: GenService<{
     output: typeof GetRepositoryResponseSchema;
   },
   /**
-   * Deletes a repository. One that is not there is no error.
+   * Deletes a repository. A repository that does not exist is not an error.
    *
    * @generated from rpc git.v1.RepositoryService.DeleteRepository
    */

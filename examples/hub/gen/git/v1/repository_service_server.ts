@@ -27,7 +27,7 @@ export interface RepositoryServiceHandlers {
     GetRepositoryRequest,
     MessageInitShape<typeof GetRepositoryResponseSchema>
   >;
-  /** Deletes a repository. One that is not there is no error. */
+  /** Deletes a repository. A repository that does not exist is not an error. */
   deleteRepository: UnaryHandler<DeleteRepositoryRequest, MessageInitShape<typeof EmptySchema>>;
 }
 

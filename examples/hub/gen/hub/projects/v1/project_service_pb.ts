@@ -139,7 +139,7 @@ export type Run = Message<"hub.projects.v1.Run"> & {
   output?: Value | undefined;
 
   /**
-   * Where it stands.
+   * Its state.
    *
    * @generated from field: hub.projects.v1.RunState state = 7;
    */
@@ -863,7 +863,7 @@ export const FinishRunRequestSchema: GenMessage<FinishRunRequest> = /*@__PURE__*
   messageDesc(file_hub_projects_v1_project_service, 26);
 
 /**
- * Where a run stands.
+ * The state of a run.
  *
  * @generated from enum hub.projects.v1.RunState
  */
@@ -905,7 +905,7 @@ export const RunState = {
 } as const;
 
 /**
- * Where a run stands.
+ * The state of a run.
  *
  * @generated from enum hub.projects.v1.RunState
  */

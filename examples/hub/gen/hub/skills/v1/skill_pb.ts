@@ -73,7 +73,7 @@ export type Skill = Message<"hub.skills.v1.Skill"> & {
   inputSchema?: JsonObject | undefined;
 
   /**
-   * Where it stands. Output only.
+   * Its state. Output only.
    *
    * @generated from field: hub.skills.v1.SkillState state = 8;
    */
@@ -167,7 +167,7 @@ export const SkillVersionSchema: GenMessage<SkillVersion> = /*@__PURE__*/
   messageDesc(file_hub_skills_v1_skill, 1);
 
 /**
- * Where a skill stands.
+ * The state of a skill.
  *
  * @generated from enum hub.skills.v1.SkillState
  */
@@ -202,7 +202,7 @@ export const SkillState = {
 } as const;
 
 /**
- * Where a skill stands.
+ * The state of a skill.
  *
  * @generated from enum hub.skills.v1.SkillState
  */

@@ -334,7 +334,7 @@ export type ExchangeCodeRequest = Message<"svc.iam.v1.ExchangeCodeRequest"> & {
   nonce: string;
 
   /**
-   * The `iss` parameter of the callback (RFC 9207), refused where it is another
+   * The `iss` parameter of the callback (RFC 9207), refused if it is another
    * issuer. Empty: not checked.
    *
    * @generated from field: string issuer = 5;
@@ -483,7 +483,7 @@ export type VerifyTokenResponse = Message<"svc.iam.v1.VerifyTokenResponse"> & {
   audiences: string[];
 
   /**
-   * The identifier of the token, where it has one.
+   * The identifier of the token, if it has one.
    *
    * @generated from field: string token_id = 6;
    */
@@ -794,7 +794,7 @@ export const TokenKind = {
   ACCESS: 1,
 
   /**
-   * A refresh token. The access tokens that came from it end with it.
+   * A refresh token. The access tokens that were issued with it end with it.
    *
    * @generated from enum value: TOKEN_KIND_REFRESH = 2;
    */
@@ -856,9 +856,9 @@ export const IAMAuthService: GenService<{
   },
   /**
    * Says whether an access token is valid, and whose it is. A token that is not
-   * valid is an answer and no error.
+   * valid is a response, not an error.
    *
-   * gRPC only: a token must not stand in a URL.
+   * gRPC only: a token must not be in a URL.
    *
    * @generated from rpc svc.iam.v1.IAMAuthService.VerifyToken
    */
@@ -900,7 +900,7 @@ export const IAMAuthService: GenService<{
     output: typeof UpdateMeResponseSchema;
   },
   /**
-   * Returns the caller's own preferences, with defaults where none are kept.
+   * Returns the caller's own preferences, with defaults if none are stored.
    *
    * @generated from rpc svc.iam.v1.IAMAuthService.GetUserPreferences
    */

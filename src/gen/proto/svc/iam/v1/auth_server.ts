@@ -46,9 +46,9 @@ export interface IAMAuthServiceHandlers {
   >;
   /**
    * Says whether an access token is valid, and whose it is. A token that is not
-   * valid is an answer and no error.
+   * valid is a response, not an error.
    *
-   * gRPC only: a token must not stand in a URL.
+   * gRPC only: a token must not be in a URL.
    */
   verifyToken: UnaryHandler<VerifyTokenRequest, MessageInitShape<typeof VerifyTokenResponseSchema>>;
   /** Ends a token before it expires. A token that is not valid is not an error. */
@@ -61,7 +61,7 @@ export interface IAMAuthServiceHandlers {
    * buf:lint:ignore ACCESS_AUTHZ_WRITE
    */
   updateMe: UnaryHandler<UpdateMeRequest, MessageInitShape<typeof UpdateMeResponseSchema>>;
-  /** Returns the caller's own preferences, with defaults where none are kept. */
+  /** Returns the caller's own preferences, with defaults if none are stored. */
   getUserPreferences: UnaryHandler<
     GetUserPreferencesRequest,
     MessageInitShape<typeof GetUserPreferencesResponseSchema>

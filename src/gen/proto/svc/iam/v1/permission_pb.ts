@@ -102,7 +102,7 @@ export type WriteRelationshipRequest = Message<"svc.iam.v1.WriteRelationshipRequ
   relationship?: Relationship | undefined;
 
   /**
-   * What happens where it exists.
+   * What happens if it exists.
    *
    * @generated from field: svc.iam.v1.WriteMode mode = 2;
    */
@@ -179,7 +179,7 @@ export const DeleteRelationshipRequestSchema: GenMessage<DeleteRelationshipReque
  */
 export type DeleteRelationshipResponse = Message<"svc.iam.v1.DeleteRelationshipResponse"> & {
   /**
-   * The revision from which on the relationship is gone.
+   * The revision since which the relationship does not exist.
    *
    * @generated from field: string revision = 1;
    */

@@ -47,7 +47,7 @@ export const WatchRevocationsRequestSchema: GenMessage<WatchRevocationsRequest> 
  */
 export type WatchRevocationsResponse = Message<"svc.iam.v1.WatchRevocationsResponse"> & {
   /**
-   * Where a later call goes on: after this response. At most 1024 characters,
+   * Where a later call continues: after this response. At most 1024 characters,
    * which only the server understands: they name what it counts from, such as
    * the run of its process or the restore of its database, and a number. A
    * server that does not know the former sends a snapshot, although the number
@@ -78,14 +78,14 @@ export type WatchRevocationsResponse = Message<"svc.iam.v1.WatchRevocationsRespo
   /**
    * Whether nothing is missing: all revocations up to `time` were sent. False
    * while the rest of a snapshot, or of what happened since the position of the
-   * request, still follows, and while the server cannot read what is stored.
+   * request, still follows, and while the server cannot read its database.
    *
    * @generated from field: bool current = 4;
    */
   current: boolean;
 
   /**
-   * The clock of the server when it sent this. Always there.
+   * The clock of the server when it sent this. Always set.
    *
    * @generated from field: google.protobuf.Timestamp time = 5;
    */
@@ -100,7 +100,7 @@ export const WatchRevocationsResponseSchema: GenMessage<WatchRevocationsResponse
   messageDesc(file_svc_iam_v1_revocation, 1);
 
 /**
- * Tokens that no longer count. A caller that does not know what is revoked, since
+ * Revoked tokens. A caller that does not know what is revoked, since
  * the kind is newer than the caller, must refuse all tokens.
  *
  * @generated from message svc.iam.v1.Revocation
@@ -179,7 +179,7 @@ export type RevokedSubject = Message<"svc.iam.v1.RevokedSubject"> & {
    * server has added how far the clocks of those who issue tokens may be apart.
    * `iat` has whole seconds, so tokens that are issued within that second or
    * that distance after the revocation do not count either: where the subject
-   * may go on, revoke its sessions instead. Required.
+   * may continue, revoke its sessions instead. Required.
    *
    * @generated from field: google.protobuf.Timestamp issued_until = 3;
    */
