@@ -205,8 +205,8 @@ export class ServerChain {
     progress.end();
     const { handlerRun } = progress;
     const completed = handlerRun === undefined ? undefined : this.#audited(call, handlerRun, error);
-    if (completed !== undefined) return completed.then(() => this.#tell(call, error));
-    this.#tell(call, error);
+    if (completed !== undefined) return completed.then(() => this.#notify(call, error));
+    this.#notify(call, error);
   }
 
   /** Completes the event with the outcome of the handler, now or once the handler has ended. */
@@ -226,7 +226,7 @@ export class ServerChain {
     return undefined;
   }
 
-  #tell(call: Call, error: ServiceError | undefined): void {
+  #notify(call: Call, error: ServiceError | undefined): void {
     call.endedAt = performance.now();
     for (const observer of this.#parts.observers) observer.end(call, error);
   }

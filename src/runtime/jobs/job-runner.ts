@@ -126,7 +126,7 @@ export class JobRunner {
       events.job(name, "timed_out");
       logger.error(
         { job: name, deadline_ms: deadlineMs },
-        "a job takes too long: it is told to end",
+        "a job takes too long: its signal is aborted",
       );
       late.abort(new Error(`the job ${name} takes longer than ${deadlineMs} ms`));
     }, deadlineMs);
@@ -136,7 +136,7 @@ export class JobRunner {
       await run(AbortSignal.any(signals));
       if (!late.signal.aborted) events.job(name, "succeeded");
     } catch (error) {
-      // It has been counted, or was told to end.
+      // It has been counted, or its signal was aborted.
       if (late.signal.aborted || this.#stopped.signal.aborted) {
         logger.debug({ job: name, error }, "a job has ended early");
       } else {

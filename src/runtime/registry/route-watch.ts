@@ -99,7 +99,7 @@ export class RouteWatch {
     this.#table.keepOnly(new Set(pairs.map(({ key }) => key.toString())));
     this.#forgetMissingLater();
     this.#isRead = true;
-    this.#tell();
+    this.#notify();
     return revision;
   }
 
@@ -113,7 +113,7 @@ export class RouteWatch {
           : this.#put(kv);
       isChanged ||= changed;
     }
-    if (isChanged) this.#tell();
+    if (isChanged) this.#notify();
   }
 
   #put({ key, value }: IKeyValue): boolean {
@@ -141,12 +141,12 @@ export class RouteWatch {
     this.#grace = setTimeout(() => {
       if (!this.#table.hasMissing) return;
       this.#table.deleteMissing();
-      this.#tell();
+      this.#notify();
     }, this.#options.graceMs ?? GRACE_MS);
     this.#grace.unref();
   }
 
-  #tell(): void {
+  #notify(): void {
     if (!this.#isRead || this.#abort.signal.aborted) return;
     try {
       this.#options.onRoutes(this.#table.routes());

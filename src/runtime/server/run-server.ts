@@ -55,11 +55,11 @@ export async function runServer(
     // It was asked to stop during the start, and is about to.
     if (end.isEnding) return new Promise(() => undefined);
     // Here too: the function may have opened something before it failed.
-    return process.exit(tell(error));
+    return process.exit(reportEnd(error));
   }
 }
 
-function tell(error: unknown): number {
+function reportEnd(error: unknown): number {
   const isForeseen = error instanceof StartUpError || error instanceof ConfigurationError;
   const message = redactText(error instanceof Error ? error.message : String(error));
   const text = isForeseen ? message : `the server does not start: ${message}`;

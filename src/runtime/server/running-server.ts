@@ -54,7 +54,7 @@ export interface Server {
   start(): Promise<ServerAddresses>;
   /**
    * Ends the server: not ready from now on, calls under way may finish within the configured
-   * time, streams within half of it, and jobs are told to end, then everything is closed. Does not reject, and
+   * time, streams within half of it, and the signals of jobs are aborted, then everything is closed. Does not reject, and
    * may be called at any time.
    */
   stop(): Promise<void>;

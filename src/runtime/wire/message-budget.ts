@@ -194,12 +194,12 @@ export class MessageAccount implements MessageMemory {
 
   /** Releases what it can, and notifies the call. */
   giveWay(): void {
-    const tell = this.#giveWay;
+    const giveWay = this.#giveWay;
     this.#budget.give(this.#received);
     this.#received = 0;
     if (this.#lasts) this.release();
     this.#order();
-    tell?.(exhausted());
+    giveWay?.(exhausted());
   }
 
   /** Releases the memory of decoded messages: the call has continued with its next one. */

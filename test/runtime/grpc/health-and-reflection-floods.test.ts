@@ -189,7 +189,7 @@ describe("calls of built-in RPCs", () => {
   });
 
   test("many that wait for their request: the oldest end, and requests are answered", async () => {
-    const session = sessionTo(await start({ unheard: 3 }));
+    const session = sessionTo(await start({ silent: 3 }));
     const silent = (path: string) => rawCall(session, path, {}, null);
     const statuses: (number | undefined)[] = [];
     const waiting: Promise<RawAnswer>[] = [CHECK, WATCH, REFLECT, CHECK, CHECK].map(silent);
@@ -200,7 +200,7 @@ describe("calls of built-in RPCs", () => {
   });
 
   test("many concurrent calls with their requests are all answered", async () => {
-    const session = sessionTo(await start({ unheard: 3 }));
+    const session = sessionTo(await start({ silent: 3 }));
     const answers = Array.from({ length: 500 }, () => rawCall(session, CHECK));
     expect(new Set((await Promise.all(answers)).map(({ grpcStatus }) => grpcStatus))).toEqual(
       new Set([0]),

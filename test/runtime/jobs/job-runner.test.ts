@@ -100,7 +100,7 @@ test.each([
   await runner.stop();
 });
 
-test("one that passes its deadline is told to end, counted once, and not run beside itself", async () => {
+test("one that passes its deadline is aborted, counted once, and not run beside itself", async () => {
   const { ends, run } = controlled();
   const { runner, outcomes, lines } = runnerOf({ run, deadlineMs: 1000 });
   runner.start();
@@ -109,7 +109,7 @@ test("one that passes its deadline is told to end, counted once, and not run bes
     message: "the job clean takes longer than 1000 ms",
   });
   expect(outcomes).toEqual(["timed_out"]);
-  expect(lines).toEqual(["a job takes too long: it is told to end"]);
+  expect(lines).toEqual(["a job takes too long: its signal is aborted"]);
   await vi.advanceTimersByTimeAsync(5 * MINUTE);
   expect(ends).toHaveLength(1);
   ends[0]?.reject(new Error("aborted"));
@@ -190,7 +190,7 @@ describe("with a lease", () => {
       36_000,
       "the lease could not be renewed",
     ],
-  ])("the run is told to end if %s", async (_, answers, after, reason) => {
+  ])("the run is aborted if %s", async (_, answers, after, reason) => {
     const { lease } = leaseOf(answers);
     const { ends, run } = controlled();
     const { runner } = runnerOf({ run }, lease);

@@ -45,7 +45,7 @@ export class LastingHandlers {
     if (!this.#rows.delete(id) || this.#rows.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    for (const tell of this.#whenNone.splice(0)) tell();
+    for (const notify of this.#whenNone.splice(0)) notify();
   }
 
   /** Resolves once none is left. */

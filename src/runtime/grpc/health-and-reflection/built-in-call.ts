@@ -10,7 +10,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 /** The owner of the calls under way. */
 export interface BuiltInCallKeeper {
   /** A message of a call has arrived. */
-  heard(call: BuiltInCall): void;
+  received(call: BuiltInCall): void;
   /** A call has ended, in any way; called once. */
   over(call: BuiltInCall): void;
 }
@@ -68,9 +68,9 @@ export class BuiltInCall implements OngoingCall {
    *
    * @throws ServiceError if there is no place for it
    */
-  heard(): void {
+  received(): void {
     if (this.#isOver) return;
-    this.#keeper.heard(this);
+    this.#keeper.received(this);
     if (this.#quota === undefined) return;
     this.#silence.set(this.#quota.silence);
     if (this.#hasPlace) return;

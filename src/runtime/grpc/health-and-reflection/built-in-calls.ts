@@ -21,7 +21,7 @@ export class BuiltInCalls implements BuiltInCallKeeper {
   readonly #request: Deadlines;
   readonly #underWay = new Set<BuiltInCall>();
   /** Those without a message so far, in the order of arrival. */
-  readonly #unheard = new Set<BuiltInCall>();
+  readonly #silent = new Set<BuiltInCall>();
   #isCrowded = false;
   #isDraining = false;
   /** Few calls have JSON messages, so their reader is created for the first one. */
@@ -67,13 +67,13 @@ export class BuiltInCalls implements BuiltInCallKeeper {
     for (const call of this.#underWay) call.abort(shuttingDown());
   }
 
-  heard(call: BuiltInCall): void {
-    this.#unheard.delete(call);
+  received(call: BuiltInCall): void {
+    this.#silent.delete(call);
   }
 
   over(call: BuiltInCall): void {
     this.#underWay.delete(call);
-    this.#unheard.delete(call);
+    this.#silent.delete(call);
   }
 
   async #inJson(path: string, exchange: RpcExchange): Promise<BuiltInExchange> {
@@ -82,9 +82,9 @@ export class BuiltInCalls implements BuiltInCallKeeper {
 
   #enter(call: BuiltInCall): void {
     this.#underWay.add(call);
-    this.#unheard.add(call);
+    this.#silent.add(call);
     if (this.#isDraining) call.abort(shuttingDown());
-    if (this.#isCrowded || this.#unheard.size <= this.#limits.unheard) return;
+    if (this.#isCrowded || this.#silent.size <= this.#limits.silent) return;
     this.#isCrowded = true;
     // The messages that arrived together with them are read by then.
     setImmediate(() => this.#thinOut());
@@ -93,9 +93,9 @@ export class BuiltInCalls implements BuiltInCallKeeper {
   /** Ends the oldest of them, not the newest: an honest client has sent its request by then. */
   #thinOut(): void {
     this.#isCrowded = false;
-    for (const silent of this.#unheard) {
-      if (this.#unheard.size <= this.#limits.unheard) break;
-      silent.end(CROWDED_OUT);
+    for (const call of this.#silent) {
+      if (this.#silent.size <= this.#limits.silent) break;
+      call.end(CROWDED_OUT);
     }
   }
 }

@@ -7,7 +7,7 @@ export interface BuiltInLimits {
   /** How long the first message of a request may take, and so a unary call. */
   readonly requestMs: number;
   /** How many calls may wait for it; beyond that, the one that has waited longest ends. */
-  readonly unheard: number;
+  readonly silent: number;
   /** How long a call may watch health. */
   readonly streamMs: number;
   /** How many calls may watch health: of the process, and of one connection. */
@@ -29,7 +29,7 @@ export interface BuiltInLimits {
 export const DEFAULT_BUILT_IN_LIMITS: BuiltInLimits = {
   // Clients send it in one piece with the headers.
   requestMs: 5_000,
-  unheard: 1024,
+  silent: 1024,
   // The default of other streams.
   streamMs: 3_600_000,
   // A client watches once for each of its connections, a proxy for all clients behind it. Each

@@ -38,5 +38,5 @@ export interface OngoingCall {
    *
    * @throws ServiceError RATE_LIMITED if there are too many of these calls
    */
-  heard(): void;
+  received(): void;
 }

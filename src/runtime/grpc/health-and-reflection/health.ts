@@ -32,7 +32,7 @@ export function healthMethods(
       path: "/grpc.health.v1.Health/Check",
       async serve(exchange, call) {
         const status = statusOf(decodeRequest(await exchange.reader().single()));
-        call.heard();
+        call.received();
         if (status === SERVICE_UNKNOWN) {
           throw new ServiceError("RESOURCE_NOT_FOUND", "the service is not served here");
         }
@@ -49,7 +49,7 @@ export function healthMethods(
       }),
       async serve(exchange, call) {
         const service = decodeRequest(await exchange.reader().single());
-        call.heard();
+        call.received();
         // An unknown name comes from the client and may have any length: it is not kept.
         const name = known.has(service) ? service : undefined;
         await watchers.watch(exchange, call.signal, () =>
@@ -126,10 +126,10 @@ class HealthWatchers {
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener("abort", () => resolve());
         watcher.onError = reject;
-        watcher.tell();
+        watcher.notify();
         if (signal.aborted) resolve();
       });
-      watcher.tell();
+      watcher.notify();
       throw signal.reason;
     } finally {
       this.#watchers.delete(watcher);
@@ -152,7 +152,7 @@ function tellInPortions(watchers: Iterator<Watcher, undefined>): void {
   for (let count = 0; count < PORTION; count++) {
     const { value } = watchers.next();
     if (value === undefined) return;
-    value.tell();
+    value.notify();
   }
   setImmediate(() => tellInPortions(watchers));
 }
@@ -172,7 +172,7 @@ class Watcher {
   }
 
   /** Sends changes. A client that does not read changes in time gets only the last one. */
-  tell(): void {
+  notify(): void {
     if (!this.#isTelling) this.#tellAll().catch(this.onError);
   }
 

@@ -62,16 +62,16 @@ async function converse(
       else queries.next().then(resolve, reject);
     });
     if (step.done === true) break;
-    call.heard();
+    call.received();
     answers ??= new ReflectionAnswers(await index());
     await turns.begin(signal);
     try {
-      call.heard();
+      call.received();
       await exchange.send(answers.to(step.value), () => signal);
     } finally {
       turns.end();
     }
-    call.heard();
+    call.received();
   }
   exchange.succeed();
 }

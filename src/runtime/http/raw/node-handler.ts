@@ -70,7 +70,7 @@ export function nodeHandler({ path, mount = "", handle }: NodeHandlerOptions): R
  * The library gets a request of its own: with the body as a stream, already read within
  * `server.http.max_body_bytes`, also over HTTP/2, with a `host` and without pseudo-headers. Its
  * `x-forwarded-for` is the address of the client, and `x-forwarded-proto` that of a trusted peer;
- * other headers of proxies are removed, so a library may be told to trust them. It writes to the
+ * other headers of proxies are removed, so a library may be configured to trust them. It writes to the
  * response of the server, which already has the headers that were set by `setResponseHeader`, and
  * `Cache-Control: no-store` unless the call is PUBLIC and without a caller; it may replace them.
  *

@@ -180,14 +180,14 @@ export class Dispatcher {
   /** Responds to a request about the server itself. */
   #answer(exchange: Exchange, headers: readonly string[]): void {
     exchange.send(204, "", [...headers]);
-    this.#tell(exchange, 204, undefined);
+    this.#notify(exchange, 204, undefined);
   }
 
   #refuse(exchange: Exchange, error: ServiceError, headers: readonly string[] = []): void {
     // A Connect client would mistake our JSON for an error of its protocol.
     if (this.#isOfRpc(exchange)) exchange.failInText(error, headers);
     else exchange.fail(error, headers);
-    this.#tell(exchange, error.status, error.code);
+    this.#notify(exchange, error.status, error.code);
   }
 
   /** Whether a request is for an RPC by its path or its headers. */
@@ -200,7 +200,7 @@ export class Dispatcher {
     return protocols.methods(path).length > 0;
   }
 
-  #tell({ incoming, requestId, connection }: Exchange, status: number, code: string | undefined) {
+  #notify({ incoming, requestId, connection }: Exchange, status: number, code: string | undefined) {
     const url = incoming.url ?? "";
     const mark = url.indexOf("?");
     this.#parts.onUnrouted({

@@ -71,7 +71,7 @@ export class MetricsServer implements ListeningServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#connections.heard(request.socket);
+    this.#connections.active(request.socket);
     request.resume();
     const { method, url = "" } = request;
     const path = url.split("?", 1)[0];
@@ -134,7 +134,7 @@ class LatelyHeard {
   }
 
   /** A request has come, its headers complete. */
-  heard(socket: Socket): void {
+  active(socket: Socket): void {
     // One that was closed since must not come back.
     if (this.#connections.delete(socket)) this.#connections.add(socket);
   }
