@@ -2,7 +2,7 @@ import type { HttpRule } from "./api.ts";
 import { formatSegment, type PathTemplate, type PathVariable } from "./path-template.ts";
 
 /**
- * The pattern of a resource name, as the variable of a path template has it:
+ * The pattern of a resource name, as in the variable of a path template:
  * `merchants/*` of `/v1/{name=merchants/*}`.
  */
 function namePattern(template: PathTemplate, { start, end }: PathVariable): string {

@@ -20,7 +20,7 @@ export interface ObservedTime {
 export type ObservedHour = readonly [hour: number, least: number, most: number];
 
 const HOUR = 3_600_000;
-/** Through how many hours of running a clock must be wrong to be believed. */
+/** For how many hours of running a clock must differ before it is trusted. */
 export const BELIEVED_AFTER_HOURS = 24;
 
 /** The state after the service has run for this time, and the clock shows a time. */

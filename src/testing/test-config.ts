@@ -85,7 +85,7 @@ export function testConfig(parts: TestConfigParts): {
   }
 }
 
-/** Nobody has the text that the positions are of: it was made of an object. */
+/** The positions refer to text that was generated from an object, so users do not have it. */
 function withoutPositions({ file, problems }: ConfigurationError): TypeError {
   const found = problems.map((problem) =>
     problem.startsWith(`${file}:`)

@@ -64,7 +64,7 @@ export class MessageIndex {
 
   /**
    * Whether a message has a field with `debug_redact`, at any depth; true even if a part of it cannot be
-   * known. What an Any may hold, and extensions, are not looked at.
+   * known. The content of an Any, and extensions, are not searched.
    */
   holdsRedacted(message: string): boolean {
     const types = new Set([message]);

@@ -23,7 +23,7 @@ const TABLE_END: Readonly<Record<DatabaseKind, RawBuilder<unknown>>> = {
 
 type Migration = (connection: Kysely<Tables>, kind: DatabaseKind) => Promise<void>;
 
-/** The steps from an empty database to the tables of this version; only ever appended to. */
+/** The steps from an empty database to the tables of this version; never changed, only appended to. */
 const MIGRATIONS: readonly Migration[] = [createTables, dropHead];
 
 /** What this program does with its tables in PostgreSQL. */

@@ -72,7 +72,7 @@ export interface StoreDatabase {
    */
   write(batch: WriteBatch): Promise<boolean>;
 
-  /** Opens a view of what is committed now. */
+  /** Opens a snapshot of the committed data. */
   snapshot(): Promise<Snapshot>;
 
   /** Says what an error of this database means to the user of the store. */

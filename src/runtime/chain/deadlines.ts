@@ -13,7 +13,7 @@ const AT_ONCE = 64;
 
 /**
  * Watches deadlines that all have the same duration, with one timer for all: a timer for each costs
- * more than a stage of the chain, and almost none ever fires.
+ * more than a stage of the chain, and almost none fires.
  */
 export class Deadlines {
   readonly #milliseconds: number;

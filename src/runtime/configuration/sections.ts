@@ -163,7 +163,7 @@ function describeIssue(issue: StandardIssue, name: string, text: unknown): Servi
   return [{ path, message: `${formatPath(path)} ${why}` }];
 }
 
-/** The keys that the schema does not know, which zod names beside the path of what has them. */
+/** The keys that the schema does not know, which zod names beside the path of their object. */
 function unknownKeys(issue: object, parent: unknown): string[] {
   const { code, keys } = issue as { readonly code?: unknown; readonly keys?: unknown };
   if (code !== "unrecognized_keys" || !Array.isArray(keys) || !isMapping(parent)) return [];

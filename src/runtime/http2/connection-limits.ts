@@ -42,7 +42,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
 /**
  * In megabytes: never reached. Node counts what a stream was given to send, and does not subtract
  * what remains of it when the stream is reset; that memory is free, yet beyond the limit each new call
- * of the connection is refused for good. `UnreadResponses` bounds what clients do not take, and
+ * of the connection is refused permanently. `UnreadResponses` bounds what clients do not take, and
  * `MessageBudget` what they send.
  */
 const SESSION_MEMORY = 2 ** 32 - 1;

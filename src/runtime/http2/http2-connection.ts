@@ -226,7 +226,7 @@ export class Http2Connection {
 
 /**
  * Node holds a stream by a weak handle, and V8 frees what such a handle leads to only where it looks
- * at all of its memory. By its listeners a stream that is over would keep its whole call so long.
+ * at all of its memory. Until then, a closed stream would retain its whole call through its listeners.
  */
 function forget(stream: ServerHttp2Stream): void {
   stream.removeAllListeners();

@@ -88,7 +88,7 @@ function ownFormWeight(message: DescMessage, json: JsonValue): number {
   return weight + (value === undefined ? memory.BIGINT : fieldWeight(value, json));
 }
 
-/** A message for each value, and a choice of what it is. */
+/** A message for each value, with its oneof. */
 const VALUE = 2 * memory.ONEOF + 64 + memory.TEXT;
 /** The message for the items of a list or the fields of an object. */
 const STRUCT = 128;

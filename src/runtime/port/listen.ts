@@ -30,7 +30,7 @@ export interface ListeningAddress {
   readonly port: number;
 }
 
-/** Reads `host:port`, an IPv6 host in brackets, as the configuration has it. */
+/** Reads `host:port`, an IPv6 host in brackets, as in the configuration. */
 export function parseAddress(address: string): ListeningAddress {
   const colon = address.lastIndexOf(":");
   const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
@@ -65,7 +65,7 @@ const REASONS: Readonly<Record<string, string>> = {
  * Makes a server listen. What goes wrong later, such as at the next connection, is logged:
  * nothing else is notified of it, and without a listener it would end the process.
  *
- * @throws StartUpError if the address cannot be had
+ * @throws StartUpError if it cannot listen on the address
  */
 export function listen(server: Server, options: ListenOptions): Promise<AddressInfo> {
   const { host, port } = parseAddress(options.address);

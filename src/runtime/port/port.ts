@@ -84,7 +84,7 @@ function ignore(): void {}
 
 /** With these bytes every HTTP/2 connection begins, and no request of HTTP/1.1 (RFC 9113, section 3.4). */
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-/** How often the time of silent connections is looked at, in milliseconds. */
+/** How often silent connections are checked, in milliseconds. */
 const CHECK_EVERY_MS = 1000;
 
 /** A connection whose first bytes are waited for. */

@@ -8,7 +8,7 @@ export interface BucketRate {
   readonly burst: number;
 }
 
-/** Parts of a token; with time in whole microseconds, `qps` parts flow in each, and nothing is ever rounded. */
+/** Parts of a token; with time in whole microseconds, `qps` parts flow in each, and nothing is rounded. */
 const TOKEN = 1_000_000;
 
 /** The time for buckets: whole microseconds of a monotonic clock. */
@@ -124,7 +124,7 @@ export class BucketBudget {
 /**
  * The buckets of the callers of one RPC, in bounded memory. Only a bucket that is
  * full again is ever dropped, which loses nothing: a new one is full too. Those are
- * known without being looked at: what was not asked for while the table turned
+ * known without a check: what was not asked for while the table turned
  * over, which takes as long as filling an empty bucket, is full.
  *
  * If there is no room left, new callers share buckets by a secret hash. So a flood of names limits

@@ -32,7 +32,7 @@ export function requestField(input: DescMessage, path: string): FieldReader {
       throw new Error(`"${field.name}" is not a singular message, so it has no field "${segment}"`);
     }
     message = field.message;
-    // protobuf-es keeps the value itself where a field is a wrapper, but for one of a oneof.
+    // protobuf-es keeps the value itself if a field is a wrapper, except in a oneof.
     const isUnwrapped = isWrapperDesc(message) && field.oneof === undefined;
     field = fieldOf(message, segment);
     if (!isUnwrapped) getters.push(getterOf(field));

@@ -43,7 +43,7 @@ export const LOSS_MS = 10_000;
 const SILENCE_MS = 5000;
 /** After a connection that served for less, the next one waits longer: a server may fail at once. */
 const STEADY_MS = 5000;
-/** How often the state is looked at while no call does. */
+/** How often the state is read while no call reads it. */
 const LOOK_EVERY_MS = 1000;
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2000;

@@ -47,7 +47,7 @@ interface ReadinessFindings {
   readonly details: readonly string[];
 }
 
-/** The time limit of a check; the limits of what the checks ask are shorter. */
+/** The time limit of a check; the limits of the probes that it calls are shorter. */
 export const TIMEOUT_MS = 1000;
 const CACHE_MS = 1000;
 

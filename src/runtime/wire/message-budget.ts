@@ -47,7 +47,7 @@ export class MessageBudget {
   }
 
   /**
-   * Whether there is room for so many bytes where no other call holds any.
+   * Whether there is memory for this many bytes if no other call holds any.
    *
    * @param held what the call itself has of them
    */
@@ -135,7 +135,7 @@ export type GiveWay = (reason: ServiceError) => void;
 export interface MessageMemory {
   /**
    * @param bytes what a message takes
-   * @throws ServiceError RESOURCE_EXHAUSTED if there are not so many; PAYLOAD_TOO_LARGE where there never are
+   * @throws ServiceError RESOURCE_EXHAUSTED if fewer are free; PAYLOAD_TOO_LARGE if there are never enough
    */
   take(bytes: number): void;
 }
@@ -209,7 +209,7 @@ export class MessageAccount implements MessageMemory {
     this.#order();
   }
 
-  /** Releases everything for good: the call is over. */
+  /** Releases everything: the call is over. */
   close(): void {
     this.#isClosed = true;
     this.#budget.give(this.#received);

@@ -4,7 +4,7 @@ import type { MessageMemory } from "./message-budget.ts";
 export interface MessageDecoder<Message> {
   /**
    * @param memory counts the memory of the decoded message before it is decoded
-   * @throws ServiceError INVALID_ARGUMENT for what is not such a message; PAYLOAD_TOO_LARGE if it has
+   * @throws ServiceError INVALID_ARGUMENT if it is not such a message; PAYLOAD_TOO_LARGE if it has
    *   too many elements; what `memory` throws
    */
   decode(data: Uint8Array, memory: MessageMemory): Message;

@@ -29,7 +29,7 @@ export const memory = {
 /** An object with up to three fields, and each further one. */
 const OBJECT = 72;
 const FIELD = 8;
-/** With more fields an object becomes a table, which has so many bytes for one in the mean. */
+/** With more fields an object becomes a table, which takes this many bytes per field on average. */
 const TABLE_FROM = 14;
 const TABLE_FIELD = 56;
 
@@ -144,7 +144,7 @@ export class IndexedEntries {
   }
 }
 
-/** Making a message of so many fields takes as long, and as much memory, as reading one value. */
+/** Creating a message of this many fields takes as long, and as much memory, as reading one value. */
 const FIELDS = 16;
 
 /**

@@ -18,7 +18,7 @@ export class IdTable {
   #used = 0;
   #count = 0;
 
-  /** The number of an id, or -1; also of what is not text. */
+  /** The number of an id, or -1; also for a value that is not text. */
   find(id: string): number {
     if (typeof id !== "string") return -1;
     const hash = hashText(id);

@@ -85,7 +85,7 @@ export class Writer {
     return result;
   }
 
-  /** The group that a write of so many updates waits in. */
+  /** The group in which a write of this many updates waits. */
   #join(updates: number): PendingWrite[] {
     let group = this.#group;
     if (

@@ -111,7 +111,7 @@ export interface AuditRepeats {
   readonly of: string;
   /** How many calls these are, without the first. */
   readonly count: number;
-  /** When the first of these calls arrived, as `time` has it. */
+  /** When the first of these calls arrived, in the form of `time`. */
   readonly first: string;
   /** When the last of them arrived. */
   readonly last: string;

@@ -36,7 +36,7 @@ const FORBIDDEN = /[#*\s]/;
 
 /**
  * Whether a text may be the id of a caller: an object id (docs/requirements.md,
- * AUTHZ-6) in ASCII, as OpenID Connect has it, so that no two ids look alike.
+ * AUTHZ-6) in ASCII, as OpenID Connect requires, so that no two ids look the same.
  */
 export function isSubjectId(text: string): boolean {
   return (

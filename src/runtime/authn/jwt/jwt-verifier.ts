@@ -35,7 +35,7 @@ export interface VerifiedToken extends TokenClaims {
  * Verifies an access token: its form, its header, its signature, and only then what it claims.
  *
  * @throws ServiceError UNAUTHORIZED if it is not acceptable; UNAVAILABLE if the
- * provider's keys cannot be had
+ * provider's keys are not available
  */
 export async function verifyJwt(
   token: string,

@@ -14,7 +14,7 @@ import type { RevocationList } from "./revocation-list.ts";
 
 /** What a token verifier needs besides the configuration. */
 export interface TokenVerifierOptions {
-  /** Which tokens are revoked; `new MemoryRevocationList()` if none ever is. */
+  /** Which tokens are revoked; `new MemoryRevocationList()` if none is. */
   readonly revocations: RevocationList;
   /** For failures to read the keys. */
   readonly logger: Logger;

@@ -71,7 +71,7 @@ function breakerOf(options: CircuitBreakerOptions): ConsecutiveBreaker | Samplin
   });
 }
 
-/** Whether nobody waited for what the target would have said: one that tries so has shown no health. */
+/** Whether no caller waited for the response of the target: such an attempt does not show its health. */
 function isGivenUp(error: unknown): boolean {
   return (
     error instanceof ServiceError &&

@@ -29,7 +29,7 @@ export function jsonOptions(
   return options;
 }
 
-/** A field in the JSON form of its message; a field may have the name of what every object has. */
+/** A field in the JSON form of its message; a field may have the name of a property of every object. */
 export function jsonValueOf(json: JsonObject, { jsonName }: DescField): JsonValue | undefined {
   return Object.hasOwn(json, jsonName) ? json[jsonName] : undefined;
 }

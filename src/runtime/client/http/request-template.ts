@@ -19,7 +19,7 @@ import { type HttpBody, holdsHttpBody, isHttpBody } from "../../json/http-body.t
 import { expandPath, queryOf } from "./expand-path.ts";
 import { jsonOptions, jsonValueOf } from "./json-options.ts";
 
-/** A request as HTTP has it. */
+/** A request over HTTP. */
 export interface HttpRequestParts {
   readonly method: string;
   /** The path and the query, encoded. */

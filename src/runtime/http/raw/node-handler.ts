@@ -23,7 +23,7 @@ export interface NodeHandlerOptions {
   readonly handle: NodeCallback;
 }
 
-/** What a library sees in place of what has arrived. */
+/** What a library sees instead of the received request. */
 export interface NodeRequestParts {
   /** The path and query; those of the request where absent. */
   readonly url?: string;
@@ -77,7 +77,7 @@ export function nodeHandler({ path, mount = "", handle }: NodeHandlerOptions): R
  * @param request - the request of the raw handler
  * @param context - the context of the raw handler
  * @param handle - the library
- * @param parts - what it sees in place of what has arrived
+ * @param parts - what it sees instead of the received request
  * @throws ServiceError as `request.body`; what the library throws
  *
  * @example

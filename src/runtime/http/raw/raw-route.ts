@@ -81,7 +81,7 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
   exchange.send(statusOf(answer), bodyOf(answer), headers);
 }
 
-/** @throws Error if the handler returns what is not a status of a whole response */
+/** @throws Error if the handler returns an invalid status of a complete response */
 function statusOf({ status }: RawResponse): number {
   if (Number.isInteger(status) && status >= 200 && status <= 599) return status;
   throw new Error(`a raw handler returned the status ${status}, which is not from 200 to 599`);

@@ -21,7 +21,7 @@ import {
 } from "../../json/http-body.ts";
 import { compileJsonText, jsonWriting } from "../../json/json-text.ts";
 
-/** A response message as HTTP has it. */
+/** A response message over HTTP. */
 export interface EncodedResponse {
   readonly contentType: string;
   readonly body: string | Uint8Array;
@@ -103,7 +103,7 @@ function fieldJson(
   output: DescMessage,
   options: Partial<JsonWriteOptions>,
 ): JsonValue {
-  // The other fields are not written only to be thrown away.
+  // The other fields are not written, as they would be discarded.
   const value = valueOf(message, field);
   const { oneof, localName } = field;
   const properties =
