@@ -122,6 +122,13 @@ function* checkRevocation(config: ServiceConfig): Iterable<ConfigProblem> {
     );
     return;
   }
+  const unused = (["ca_file", "certificate_file"] as const).find((name) => name in revocation);
+  if (revocation.insecure && unused !== undefined) {
+    yield problem(
+      ["revocation", unused],
+      `${key}.${unused} is given, but insecure is true: IAM would be called without TLS; remove one of them`,
+    );
+  }
   const { token_file: file } = revocation;
   const why = file === undefined ? undefined : readSecretFile(file, TOKEN_RULES).problem;
   if (why !== undefined) {

@@ -173,15 +173,9 @@ const revocation = z
     z.refine((value) => (value.certificate_file === undefined) === (value.key_file === undefined), {
       error: "must have certificate_file and key_file, or neither",
     }),
-    z.refine(
-      (value) => !value.insecure || (value.ca_file ?? value.certificate_file) === undefined,
-      {
-        error: "must have no ca_file and certificate_file if insecure is true",
-      },
-    ),
   );
 
-/** What the first two checks above say, in the words of JSON Schema, for editors. */
+/** What the checks above say, in the words of JSON Schema, for editors. */
 z.globalRegistry.add(revocation, {
   oneOf: [{ required: ["token"] }, { required: ["token_file"] }],
   dependencies: { certificate_file: ["key_file"], key_file: ["certificate_file"] },

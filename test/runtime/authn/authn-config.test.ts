@@ -62,6 +62,14 @@ describe("a service does not start with [AUTHN-12]", () => {
     ],
     ["revocations of tokens", { mode: "idp_jwt", oidc, revocation }, "staging", []],
     [
+      "revocations over plain text with a CA",
+      { mode: "idp_jwt", oidc, revocation: { ...revocation, insecure: true, ca_file: "ca.pem" } },
+      "staging",
+      [
+        "security.authn.revocation.ca_file is given, but insecure is true: IAM would be called without TLS; remove one of them",
+      ],
+    ],
+    [
       "a token file that is not there",
       { mode: "idp_jwt", oidc, revocation: { endpoint, token_file: "/nowhere/token" } },
       "staging",
@@ -495,7 +503,6 @@ test.each<[string, object]>([
   ["an empty token", { endpoint, token: "" }],
   ["a URL", { ...revocation, endpoint: "https://iam:19080" }],
   ["no port", { ...revocation, endpoint: "iam" }],
-  ["a CA for plain text", { ...revocation, insecure: true, ca_file: "ca.pem" }],
   ["a certificate without its key", { ...revocation, certificate_file: "one.pem" }],
   ["another way to lose it", { ...revocation, on_loss: "ignore" }],
   ["no room", { ...revocation, max_entries: 0 }],
