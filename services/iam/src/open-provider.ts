@@ -1,5 +1,5 @@
 import type { ServiceDatabase } from "svc-access/database";
-import type { ProcessLogger, RawHandler } from "svc-access/runtime";
+import type { Job, ProcessLogger, RawHandler } from "svc-access/runtime";
 import type { Accounts } from "./accounts/accounts.ts";
 import type { ClientConfig, IamConfig } from "./config/iam-config.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
@@ -7,12 +7,11 @@ import { providerHandler } from "./login/interactions.ts";
 import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
 import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
-import type { ProviderJob } from "./provider/embedded/provider-jobs.ts";
 import type { IdentityProvider } from "./provider/identity-provider.ts";
 import { OidcProviderClient } from "./provider/oidc/oidc-provider-client.ts";
 import { readEncryptionKeys } from "./secrets/read-encryption-keys.ts";
 import { SecretBox } from "./secrets/secret-box.ts";
-import type { IsRevoked } from "./sessions/revocation.ts";
+import type { Revocations } from "./sessions/revocations.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
 import type { IamTables } from "./store/tables.ts";
 
@@ -22,6 +21,7 @@ export interface ProviderParts {
   readonly database: ServiceDatabase<IamTables>;
   readonly accounts: Accounts;
   readonly logger: ProcessLogger;
+  readonly revocations: Revocations;
 }
 
 /** The identity provider of the configuration, with what it needs of the server. */
@@ -30,9 +30,7 @@ export interface OpenedProvider {
   /** Whether it accepts no login without PKCE. */
   readonly requiresPkce: boolean;
   readonly rawHandlers: readonly RawHandler[];
-  readonly jobs: readonly ProviderJob[];
-  /** Whether one of its tokens has been ended, at whichever replica. */
-  readonly isRevoked: IsRevoked;
+  readonly jobs: readonly Job[];
   /** The key set of its tokens; undefined where it is fetched. */
   readonly keySet: (() => Promise<object>) | undefined;
 }
@@ -54,6 +52,7 @@ async function openEmbedded({
   database,
   accounts,
   logger,
+  revocations,
 }: ProviderParts): Promise<OpenedProvider> {
   const { config, sections } = configuration;
   const { iam } = sections;
@@ -67,6 +66,7 @@ async function openEmbedded({
     accounts,
     database: database.as<ProviderTables>(),
     box: new SecretBox(readEncryptionKeys(source)),
+    revocations,
     log: logger,
     loginTimes: loginTimesOf(iam),
   });
@@ -77,7 +77,6 @@ async function openEmbedded({
     requiresPkce: true,
     rawHandlers: [providerHandler(provider)],
     jobs: provider.jobs(),
-    isRevoked: (token) => provider.revocations.isRevoked(token),
     keySet: () => provider.keySet(),
   };
 }
@@ -94,8 +93,7 @@ function openOther({ configuration, logger }: ProviderParts): OpenedProvider {
     logger,
     allowHttp: config.environment === "development" || config.environment === "test",
   });
-  const isRevoked = async () => false;
-  return { client, requiresPkce: false, rawHandlers: [], jobs: [], isRevoked, keySet: undefined };
+  return { client, requiresPkce: false, rawHandlers: [], jobs: [], keySet: undefined };
 }
 
 function loginTimesOf({ sessions }: IamConfig) {

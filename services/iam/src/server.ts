@@ -4,7 +4,6 @@ import {
   createAuthorizationEngine,
   createLogger,
   createTokenVerifier,
-  MemoryRevocationList,
   type ProcessLogger,
   readRouteDocument,
   type ServerOptions,
@@ -14,6 +13,7 @@ import { bindIAMAuthorizationService } from "../gen/svc/iam/v1/administration_se
 import { bindIAMAuthService } from "../gen/svc/iam/v1/auth_server.ts";
 import { bindIAMDirectoryService } from "../gen/svc/iam/v1/directory_server.ts";
 import { bindIAMPermissionService } from "../gen/svc/iam/v1/permission_server.ts";
+import { bindIAMRevocationService } from "../gen/svc/iam/v1/revocation_server.ts";
 import { bindIAMLocalUserService } from "../gen/svc/iam/v1/users_server.ts";
 import { LocalAccounts } from "./accounts/local-accounts.ts";
 import { PasswordLogin } from "./accounts/password-login.ts";
@@ -27,6 +27,10 @@ import { PreferenceStore } from "./me/preferences.ts";
 import { ProfileStore } from "./me/profiles.ts";
 import { CurrentPreferences } from "./me/user-preferences.ts";
 import { openProvider } from "./open-provider.ts";
+import { openRevocationFeed } from "./sessions/open-revocation-feed.ts";
+import { Revocations } from "./sessions/revocations.ts";
+import { ProviderDatabase } from "./store/provider-database.ts";
+import type { ProviderTables } from "./store/provider-tables.ts";
 import { IAM_TABLES, type IamTables } from "./store/tables.ts";
 import { unimplemented } from "./unimplemented.ts";
 import { Groups } from "./users/groups.ts";
@@ -73,7 +77,8 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
   const hasher = new PasswordHasher();
   const throttle = new LoginThrottle(kysely);
   const logins = new PasswordLogin({ accounts, hasher, throttle });
-  const revocations = new MemoryRevocationList();
+  const revocations = new Revocations(new ProviderDatabase(database.as<ProviderTables>()));
+  const ended = await openRevocationFeed(revocations);
   const provider = await openProvider({
     configuration,
     database,
@@ -82,10 +87,11 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
       authenticate: (attempt) => logins.authenticate(attempt),
     },
     logger,
+    revocations,
   });
   const { keySet } = provider;
   const verifier = createTokenVerifier(config, {
-    revocations,
+    revocations: ended.feed,
     logger,
     ...(keySet === undefined ? {} : { keySet }),
   });
@@ -99,7 +105,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
         groups,
       }),
       preferences: new CurrentPreferences(new PreferenceStore(kysely)),
-      tokens: new TokenCheck(verifier, provider.isRevoked),
+      tokens: new TokenCheck(verifier, (token) => revocations.isRevoked(token)),
       redirectUris: new Set(sections.iam.login.redirect_uris),
       requiresPkce: provider.requiresPkce,
     }),
@@ -114,15 +120,16 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     engine,
     logger,
     database,
-    revocations,
-    bindings: [auth, bindIAMLocalUserService(users), ...laterServices()],
+    revocations: ended.feed,
+    bindings: [
+      auth,
+      bindIAMLocalUserService(users),
+      bindIAMRevocationService(ended.handlers),
+      ...laterServices(),
+    ],
     routes: readRouteDocument(ROUTES),
     rawHandlers: provider.rawHandlers,
-    jobs: provider.jobs.map(({ name, everyMs, run }) => ({
-      name: name.replaceAll(/[^a-z]/g, "_"),
-      every: `${everyMs}ms`,
-      run,
-    })),
+    jobs: [...provider.jobs, ended.job],
     ...(keySet === undefined ? {} : { keySet }),
   };
 }

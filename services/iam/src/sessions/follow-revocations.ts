@@ -1,22 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Revocation } from "svc-access/runtime";
 import type { StoredRevocation } from "./revocation.ts";
 import type { Revocations } from "./revocations.ts";
 
-/** A revocation, as the feed of the runtime takes it. */
-export type PublishedRevocation = { readonly keepUntil: number } & (
-  | { readonly sessionId: string }
-  | { readonly tokenId: string }
-  | {
-      readonly subject: {
-        readonly type: "user" | "service_account";
-        readonly id: string;
-        readonly issuedUntil: number;
-      };
-    }
-);
-
-/** How often the revocations of other replicas are looked for. */
-const LOOK_MS = 200;
 /** How long they count as all after they were read. */
 const CURRENT_MS = 3000;
 const BATCH = 1000;
@@ -34,11 +19,12 @@ const BATCH = 1000;
  */
 export class RevocationFollower {
   readonly #revocations: Revocations;
-  readonly #publish: (revocation: PublishedRevocation) => void;
+  readonly #publish: (revocation: Revocation) => void;
   #position = -1;
   #readAt = Number.NEGATIVE_INFINITY;
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(revocations: Revocations, publish: (revocation: PublishedRevocation) => void) {
+  constructor(revocations: Revocations, publish: (revocation: Revocation) => void) {
     this.#revocations = revocations;
     this.#publish = publish;
   }
@@ -48,8 +34,14 @@ export class RevocationFollower {
     return performance.now() - this.#readAt < CURRENT_MS;
   }
 
-  /** Reads and publishes what is new. */
-  async look(): Promise<void> {
+  /** Reads and publishes what is new; calls wait for each other. */
+  look(): Promise<void> {
+    const looked = this.#last.then(() => this.#look());
+    this.#last = looked.catch(() => undefined);
+    return looked;
+  }
+
+  async #look(): Promise<void> {
     const time = performance.now();
     // It goes back if the database was restored from a backup.
     if ((await this.#revocations.head()) < this.#position) this.#position = -1;
@@ -61,18 +53,6 @@ export class RevocationFollower {
     }
     this.#readAt = time;
   }
-
-  /** Looks again and again until the signal aborts. @param failed called where the database fails */
-  async run(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
-    while (!signal.aborted) {
-      const poked = new AbortController();
-      const end = this.#revocations.onNew(() => poked.abort());
-      await this.look().catch(failed);
-      const either = AbortSignal.any([signal, poked.signal]);
-      await sleep(LOOK_MS, undefined, { signal: either }).catch(() => undefined);
-      end();
-    }
-  }
 }
 
 function publishedOf({
@@ -81,7 +61,7 @@ function publishedOf({
   keepUntil,
   subjectType,
   issuedUntil = 0,
-}: StoredRevocation): PublishedRevocation {
+}: StoredRevocation): Revocation {
   if (kind === "sid") return { sessionId: value, keepUntil };
   if (kind === "jti") return { tokenId: value, keepUntil };
   const type = subjectType === "service_account" ? "service_account" : "user";

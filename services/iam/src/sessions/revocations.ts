@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Transaction } from "svc-access/database";
 import type { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
@@ -110,33 +109,6 @@ export class Revocations {
     };
   }
 
-  /** The text that names a position to those who resume after it. */
-  async tokenOf(position: number): Promise<string> {
-    const row = await this.#database.run((db) =>
-      db
-        .selectFrom("iam_revocations")
-        .select("tag")
-        .where("position", "=", position)
-        .executeTakeFirst(),
-    );
-    return `${position}.${row?.tag ?? ""}`;
-  }
-
-  /** The position that a text names; undefined if it is not one of this database, or no longer there. */
-  async positionOf(token: string): Promise<number | undefined> {
-    const [digits = "", tag = "", ...more] = token.split(".");
-    if (!/^\d{1,15}$/.test(digits) || tag === "" || more.length > 0) return undefined;
-    const row = await this.#database.run((db) =>
-      db
-        .selectFrom("iam_revocations")
-        .select("position")
-        .where("position", "=", Number(digits))
-        .where("tag", "=", tag)
-        .executeTakeFirst(),
-    );
-    return row === undefined ? undefined : Number(row.position);
-  }
-
   /** Deletes those whose tokens have expired. */
   async removeExpired(): Promise<void> {
     // Another replica's clock may be behind.
@@ -151,7 +123,6 @@ export class Revocations {
     const isSubject = revocation.kind === "subject";
     return {
       position: Number(position),
-      tag: randomUUID(),
       kind: revocation.kind,
       value: revocation.value,
       subject_type: isSubject ? revocation.subjectType : null,

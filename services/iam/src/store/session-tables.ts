@@ -27,8 +27,6 @@ export interface SessionsTable {
 export interface RevocationsTable {
   /** In the order in which they were committed. */
   readonly position: number;
-  /** Random: tells this row from one at the same position after a restore from a backup. */
-  readonly tag: string;
   /** What `value` is. */
   readonly kind: "sid" | "jti" | "subject";
   readonly value: string;
@@ -91,7 +89,6 @@ export async function createSessionTables(db: Kysely<any>, types: ColumnTypes): 
   await db.schema
     .createTable("iam_revocations")
     .addColumn("position", whole, (column) => column.primaryKey())
-    .addColumn("tag", text, (column) => column.notNull())
     .addColumn("kind", text, (column) => column.notNull())
     .addColumn("value", text, (column) => column.notNull())
     .addColumn("subject_type", text)

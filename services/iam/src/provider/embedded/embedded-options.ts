@@ -1,5 +1,6 @@
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
+import type { Revocations } from "../../sessions/revocations.ts";
 import type { OpenedDatabase } from "../../store/provider-database.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
 import type { SigningKeyTimes } from "./keys/signing-keys.ts";
@@ -30,6 +31,8 @@ export interface EmbeddedProviderOptions {
   /** With the tables of the provider. */
   readonly database: OpenedDatabase;
   readonly box: SecretBox;
+  /** Those of the process, if something else reads them too. */
+  readonly revocations?: Revocations;
   readonly log: ProviderLog;
   /** Called for events outside of a request, which has an audit of its own. */
   readonly onEvent?: (event: ProviderEvent) => void;

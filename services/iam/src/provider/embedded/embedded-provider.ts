@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { CallContext, RawRequest, RawResponse } from "svc-access/runtime";
+import type { CallContext, Job, RawRequest, RawResponse } from "svc-access/runtime";
 import { slowedResponse } from "../../pages/slowed-page.ts";
 import { Revocations } from "../../sessions/revocations.ts";
 import { Sessions } from "../../sessions/sessions.ts";
@@ -9,7 +9,7 @@ import type { Rotation } from "../../store/provider-keys.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { type EmbeddedProviderOptions, PROVIDER_PATH } from "./embedded-options.ts";
 import { type Instance, ProviderInstances } from "./provider-instances.ts";
-import { type ProviderJob, providerJobs } from "./provider-jobs.ts";
+import { providerJobs } from "./provider-jobs.ts";
 import { freshRequest } from "./request/fresh-request.ts";
 import { recordEvent } from "./request/record-event.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
@@ -55,7 +55,7 @@ export class EmbeddedProvider {
     this.#options = options;
     const opened = new ProviderDatabase(database);
     const documents = new ProviderDocuments(opened, now);
-    this.revocations = new Revocations(opened, now);
+    this.revocations = options.revocations ?? new Revocations(opened, now);
     this.sessions = new Sessions(opened, this.revocations, now);
     this.#stores = { documents, sessions: this.sessions, revocations: this.revocations };
     this.#instances = new ProviderInstances(options, opened, this.#stores);
@@ -93,7 +93,7 @@ export class EmbeddedProvider {
   }
 
   /** What must be done while the service runs. */
-  jobs(): readonly ProviderJob[] {
+  jobs(): readonly Job[] {
     return providerJobs(this.#instances, this.#stores);
   }
 
