@@ -90,3 +90,36 @@ export const CLAIM_MAPPINGS: Readonly<Record<"default" | "console", readonly Cla
 export function principalFieldsOf(mappings: readonly ClaimMapping[]): string[] {
   return ["source", ...new Set(mappings.flatMap(({ principalFields }) => principalFields))].sort();
 }
+
+/** The subject types of callers from outside, and the claim and header that name them. */
+const CALLER_TYPES = ["user", "service_account"] as const;
+
+/** The subject type of a caller that the gateway or a token identifies. */
+export type CallerType = (typeof CALLER_TYPES)[number];
+
+/** The header that holds the subject type of the caller. */
+export const SUBJECT_TYPE_HEADER = "x-svc-subject-type";
+
+/** The claim of IAM's own tokens. */
+const SUBJECT_TYPE_CLAIM = "subject_type";
+/** The end of the issuer of IAM's provider; what is before it is the host. */
+const IAM_PATH = "/v1/iam/oidc";
+
+/**
+ * The claim of an issuer's tokens that holds the subject type. Users of another provider might be
+ * able to set a claim of that name, so there it counts only if it is configured.
+ *
+ * @param configured `subject_type_claim` of the configuration
+ * @returns undefined if all callers are users
+ */
+export function subjectTypeClaim(
+  issuer: string,
+  configured: string | undefined,
+): string | undefined {
+  return configured ?? (URL.parse(issuer)?.pathname === IAM_PATH ? SUBJECT_TYPE_CLAIM : undefined);
+}
+
+/** The subject type of a text; undefined if it is not valid. */
+export function callerType(value: unknown): CallerType | undefined {
+  return CALLER_TYPES.find((type) => type === value);
+}

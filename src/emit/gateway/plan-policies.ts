@@ -1,9 +1,16 @@
-import { CLAIM_MAPPINGS, type ClaimMapping } from "../../api/identity-headers.ts";
-import { SUBJECT_TYPE_HEADER, subjectTypeClaim } from "../../api/subject-type.ts";
+import {
+  CLAIM_MAPPINGS,
+  type ClaimMapping,
+  SUBJECT_TYPE_HEADER,
+  subjectTypeClaim,
+} from "../../api/identity-headers.ts";
 import { durationMs, formatDuration } from "../../config/config-values.ts";
 import type { EdgeConfig, IdentityConfig } from "../../config/edge-config.ts";
-import type { FrontendConfig } from "../../config/frontend-config.ts";
-import { type SessionConfig, sessionOf } from "../../config/frontend-config.ts";
+import {
+  type FrontendConfig,
+  type SessionConfig,
+  sessionOf,
+} from "../../config/frontend-config.ts";
 
 /** The SecurityPolicy that checks the token of callers, and logs in those without one. */
 export interface LoginPolicyPlan {

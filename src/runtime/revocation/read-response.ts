@@ -1,5 +1,5 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { callerType } from "../../api/subject-type.ts";
+import { callerType } from "../../api/identity-headers.ts";
 import type {
   Revocation as RevocationMessage,
   WatchRevocationsResponse,

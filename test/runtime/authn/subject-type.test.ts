@@ -1,6 +1,6 @@
 /** The subject type of callers: from the gateway's header, and from a claim of a token. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { subjectTypeClaim } from "../../../src/api/subject-type.ts";
+import { subjectTypeClaim } from "../../../src/api/identity-headers.ts";
 import { type SentHeaders, STRANGER } from "./calls.ts";
 import { JwtWorld } from "./jwt/jwt-world.ts";
 import { stagesOf } from "./stages.ts";

@@ -1,4 +1,4 @@
-import { type CallerType, callerType, SUBJECT_TYPE_HEADER } from "../../../api/subject-type.ts";
+import { type CallerType, callerType, SUBJECT_TYPE_HEADER } from "../../../api/identity-headers.ts";
 import type { Principal } from "../../call/call-context.ts";
 import { type CallHeaders, single } from "../../call/call-headers.ts";
 import { ServiceError } from "../../error/service-error.ts";

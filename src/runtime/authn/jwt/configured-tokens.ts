@@ -1,4 +1,4 @@
-import { subjectTypeClaim } from "../../../api/subject-type.ts";
+import { subjectTypeClaim } from "../../../api/identity-headers.ts";
 import type { Logger } from "../../../common/logger.ts";
 import type { ServiceConfig } from "../../configuration/service-config.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";

@@ -1,5 +1,5 @@
 import { compactVerify, errors } from "jose";
-import { type CallerType, callerType } from "../../../api/subject-type.ts";
+import { type CallerType, callerType } from "../../../api/identity-headers.ts";
 import { HALVES, UNPRINTABLE } from "../../../common/printable.ts";
 import type { Principal } from "../../call/call-context.ts";
 import { ServiceError } from "../../error/service-error.ts";
