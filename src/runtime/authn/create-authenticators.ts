@@ -8,8 +8,8 @@ import { InternalTokenAuthenticator, TokenTable } from "./internal/internal-toke
 import { tokenSources } from "./internal/token-sources.ts";
 import { BearerRefused, BearerUnchecked } from "./jwt/bearer-token.ts";
 import { configuredTokens } from "./jwt/configured-tokens.ts";
-import { JwtAuthenticator } from "./jwt/jwt-authenticator.ts";
 import { MemoryRevocationList, type RevocationList } from "./jwt/revocation-list.ts";
+import { JwtAuthenticator } from "./jwt/verified-tokens.ts";
 
 /** What authenticators need besides the configuration. */
 export interface AuthenticatorDependencies {

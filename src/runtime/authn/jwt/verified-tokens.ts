@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { ServiceError } from "../../error/service-error.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
-import { BearerRefused, BearerUnchecked, refusedToken } from "./bearer-token.ts";
+import type { AuthenticationRequest, Authenticator, Identity } from "../identity/authenticator.ts";
+import { BearerRefused, BearerUnchecked, bearerToken, refusedToken } from "./bearer-token.ts";
 import { type JwtRules, type VerifiedToken, verifyJwt } from "./jwt-verifier.ts";
 import type { KeySet } from "./key-set.ts";
 import type { RevocationList } from "./revocation-list.ts";
@@ -138,5 +139,24 @@ export class TokenCache<Value> {
 
   delete(key: string): void {
     this.#entries.delete(key);
+  }
+}
+
+/** Recognises callers by the access tokens of one provider. */
+export class JwtAuthenticator implements Authenticator {
+  readonly name = "jwt";
+  readonly #tokens: VerifiedTokens;
+
+  constructor(tokens: VerifiedTokens) {
+    this.#tokens = tokens;
+  }
+
+  authenticate({
+    headers,
+  }: AuthenticationRequest): Identity | undefined | Promise<Identity | undefined> {
+    const text = bearerToken(headers);
+    if (text === undefined) return undefined;
+    const token = this.#tokens.verify(text);
+    return token instanceof Promise ? token.then(({ identity }) => identity) : token.identity;
   }
 }
