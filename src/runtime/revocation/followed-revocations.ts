@@ -39,7 +39,7 @@ export type FeedState = "starting" | "live" | "lost" | "full";
 
 /** How long the last news may be past before the revocations count as unknown. */
 export const LOSS_MS = 10_000;
-/** After this time without a response the connection is given up: a peer may vanish silently. */
+/** After this time without news the connection is given up: a peer may vanish silently. */
 const SILENCE_MS = 5000;
 /** After a connection that served for less, the next one waits longer: a server may fail at once. */
 const STEADY_MS = 5000;
@@ -213,7 +213,7 @@ export class FollowedRevocations implements RevocationList {
     end.addEventListener("abort", onEnd);
     let reason = "the server ended the stream";
     const silence = setTimeout(() => {
-      reason = `the server was silent for ${SILENCE_MS / 1000} seconds`;
+      reason = `the server had no news for ${SILENCE_MS / 1000} seconds`;
       abort.abort();
     }, SILENCE_MS);
     silence.unref();
@@ -222,8 +222,9 @@ export class FollowedRevocations implements RevocationList {
       connection = this.#options.connect(this.#position, abort.signal);
       let isKnown = this.#position !== "";
       for await (const response of connection.responses) {
-        silence.refresh();
         const part = readResponse(response);
+        // A server that cannot read its store answers too: another one may be able to.
+        if (part.current || part.revocations.length > 0) silence.refresh();
         isKnown ||= part.snapshotBegin;
         if (part.current && !isKnown) throw new Error("it sent no snapshot");
         this.#apply(part);
