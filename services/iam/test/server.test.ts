@@ -1,13 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as client from "openid-client";
+import type { ServiceDatabase } from "svc-access/database";
 import { createServer } from "svc-access/runtime";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../../test/support/free-port.ts";
+import { LocalAccounts } from "../src/accounts/local-accounts.ts";
+import { PasswordHasher } from "../src/accounts/passwords/password-hasher.ts";
 import { loadIamConfig } from "../src/config/load-iam-config.ts";
 import { openIam } from "../src/server.ts";
+import type { UserTables } from "../src/store/user-tables.ts";
+import { Browser } from "./support/browser.ts";
+import { PASSWORD } from "./support/memory-accounts.ts";
+import { CALLBACK, CONSOLE, logIn } from "./support/provider-server.ts";
 
-test("svc-iam starts, and serves health, its provider and IAMAuthService", async () => {
+test("svc-iam serves logins, and refuses the token of one that has ended, within a second", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-iam-server-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const port = await freePort();
@@ -25,7 +33,7 @@ security:
     provider: embedded
     oidc:
       issuer: http://localhost:${port}/v1/iam/oidc
-      audience: [4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1]
+      audience: [4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1, ${CONSOLE.id}]
     internal_call: { enabled: true, token: an-internal-token-of-development-only }
   authz: { provider: embedded, model: "${model}" }
 database: { driver: sqlite, file: "${join(folder, "iam.db")}" }
@@ -35,9 +43,17 @@ iam:
   login:
     client_id: 4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1
     redirect_uris: ["http://localhost:3001/callback"]
+  clients:
+    - id: ${CONSOLE.id}
+      name: Console
+      flows: [code]
+      client_secret: ${CONSOLE.secret}
+      redirect_uris: ["${CALLBACK}"]
+      ask_consent: false
 `,
   );
-  const server = await createServer(await openIam(loadIamConfig(file)));
+  const options = await openIam(loadIamConfig(file));
+  const server = await createServer(options);
   await server.start();
   onTestFinished(() => server.stop());
   const get = async (path: string) => (await fetch(`http://localhost:${port}${path}`)).status;
@@ -48,4 +64,25 @@ iam:
     `http://localhost:${port}/v1/iam/login-url?redirect_uri=http://localhost:3001/callback&state=s&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM`,
   );
   expect(login.status).toBe(200);
+
+  const { kysely } = options.database as ServiceDatabase<UserTables>;
+  const passwordHash = await new PasswordHasher().hash(PASSWORD, new AbortController().signal);
+  await new LocalAccounts(kysely, "acme").create({
+    username: "alice",
+    displayName: "Alice",
+    email: "alice@example.com",
+    passwordHash,
+  });
+  const issuer = new URL(`http://localhost:${port}/v1/iam/oidc`);
+  const execute = [client.allowInsecureRequests];
+  const secret = client.ClientSecretBasic(CONSOLE.secret);
+  const web = await client.discovery(issuer, CONSOLE.id, undefined, secret, { execute });
+  const tokens = await logIn(web, new Browser(issuer.origin));
+  const me = async () => {
+    const headers = { authorization: `Bearer ${tokens.access_token}` };
+    return (await fetch(`http://localhost:${port}/v1/iam/me`, { headers })).status;
+  };
+  expect(await me()).toBe(200);
+  await client.tokenRevocation(web, tokens.refresh_token ?? "");
+  await expect.poll(me, { timeout: 1000, interval: 20 }).toBe(401);
 });
