@@ -13,5 +13,11 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_provider_tables", up: createProviderTables },
     { name: "create_user_tables", up: createUserTables },
   ],
-  rights: PROVIDER_RIGHTS,
+  rights: {
+    ...PROVIDER_RIGHTS,
+    iam_users: ["select", "insert", "update"],
+    iam_profiles: ["select", "insert", "update"],
+    iam_preferences: ["select", "insert", "update"],
+    iam_throttles: ["select", "insert", "update", "delete"],
+  },
 };
