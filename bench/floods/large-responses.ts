@@ -11,7 +11,10 @@ const PATH = "/acme.vault.v1.VaultService/GetNotice";
 const STREAMS = 400;
 const STREAMS_OF_CONNECTION = 400;
 const HTTP1_CONNECTIONS = 300;
-const MEGABYTES = 300;
+/** The budgets of messages and of unread responses, and what V8 leaves uncollected. */
+const MEGABYTES = 400;
+/** Of one that is larger: bounded, however much larger it is. */
+const MEGABYTES_AT_MOST = 600;
 const STALL_SECONDS = 0.3;
 /** Longer than all of them take. */
 const MEASURED_MS = 10_000;
@@ -71,7 +74,12 @@ async function flood(
     await sleep(MEASURED_MS * Math.sqrt(times));
     const { longestSeconds, failed } = await probed();
     return [
-      { what: "memory", measured: target.megabytes, most: MEGABYTES, unit: "MiB" },
+      {
+        what: "memory",
+        measured: target.megabytes,
+        most: times === 1 ? MEGABYTES : MEGABYTES_AT_MOST,
+        unit: "MiB",
+      },
       {
         what: "longest probe",
         measured: longestSeconds,
