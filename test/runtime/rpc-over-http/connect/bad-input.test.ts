@@ -256,7 +256,7 @@ describe("streams of Connect refuse", () => {
     expect(JSON.parse(endOf(answer.body, 2))).toMatchObject({
       error: {
         code: "unimplemented",
-        message: expect.stringContaining("say so in connect-content-encoding"),
+        message: expect.stringContaining("name the encoding in connect-content-encoding"),
       },
     });
   });
