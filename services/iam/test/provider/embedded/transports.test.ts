@@ -1,4 +1,5 @@
 import { connect } from "node:http2";
+import { DatabaseError } from "svc-access/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser } from "../../support/browser.ts";
 import { sqlite } from "../../support/databases.ts";
@@ -80,9 +81,9 @@ test("while the database fails, requests are answered 503, and say nothing of it
   let isDown = false;
   const database = new Proxy(opened, {
     get(target, name) {
-      if (!isDown) return Reflect.get(target, name);
-      if (name === "kysely" || name === "inTransaction") throw down();
-      return name === "explain" ? (error: Error) => error : Reflect.get(target, name);
+      if (isDown && (name === "kysely" || name === "inTransaction")) throw down();
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
     },
   });
   const failing = await startProvider({ at, database });
@@ -120,5 +121,5 @@ test("while the database fails, requests are answered 503, and say nothing of it
 });
 
 function down(): Error {
-  return Object.assign(new Error("no connection to secret-host"), { code: "UNAVAILABLE" });
+  return new DatabaseError("UNAVAILABLE", "no connection to secret-host");
 }
