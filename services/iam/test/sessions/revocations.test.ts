@@ -42,8 +42,15 @@ describe.each([
   /** A feed whose job runs. */
   async function feedOf(revocations: Revocations): Promise<RevocationFeed> {
     const { feed, job } = await openRevocationFeed(revocations);
-    const timer = setInterval(() => void job.run(new AbortController().signal), 200);
-    onTestFinished(() => clearInterval(timer));
+    let running: Promise<void> | void;
+    const timer = setInterval(() => {
+      running = job.run(new AbortController().signal);
+    }, 200);
+    onTestFinished(async () => {
+      clearInterval(timer);
+      // The database is closed next.
+      await running;
+    });
     return feed;
   }
   const values = (all: readonly RevocationFeedResponse[]) =>
