@@ -91,7 +91,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     };
   }
 
-  begin(own?: Metadata): void {
+  begin(own?: Metadata, length?: number): void {
     if (this.#hasBegun || !this.isOpen) return;
     const { contentType, encodingHeader, acceptHeader } = this.#form;
     const headers = this.headersOf(contentType, own);
@@ -100,6 +100,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
       this.#encoding = responseEncoding(this.headers.all(acceptHeader));
       if (this.#encoding !== undefined) headers.push(encodingHeader, this.#encoding.name);
     }
+    if (length !== undefined) headers.push("Content-Length", String(length));
     this.http.open(headers);
     this.#hasBegun = true;
   }
@@ -118,21 +119,19 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
   }
 
   succeed(trailers?: Metadata): void {
-    this.begin();
     this.#end(undefined, trailers);
   }
 
   reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void | Promise<void> {
-    this.begin(own);
     if (data.length < COMPRESS_FROM_BYTES) {
-      return this.#end(undefined, trailers, envelopeOf(data));
+      return this.#end(undefined, trailers, own, envelopeOf(data));
     }
-    return this.#frameOf(data).then((frame) => this.#end(undefined, trailers, frame));
+    this.begin(own);
+    return this.#frameOf(data).then((frame) => this.#end(undefined, trailers, own, frame));
   }
 
   fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void {
-    this.begin(own);
-    this.#end(error, trailers);
+    this.#end(error, trailers, own);
   }
 
   protected stopReading(reason: ServiceError): void {
@@ -176,15 +175,24 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     return envelopeOf(await encoding.pack(data), flag.COMPRESSED);
   }
 
-  #end(error: ServiceError | undefined, trailers: Metadata | undefined, frame?: Buffer): void {
+  /** @param frame the message of the response, if it has one that is not sent yet */
+  #end(
+    error: ServiceError | undefined,
+    trailers: Metadata | undefined,
+    own?: Metadata,
+    frame?: Buffer,
+  ): void {
     const { http } = this;
-    const { response } = http;
     if (!this.isOpen) return this.left();
     // A client that does not read the response would not see the end either.
-    if (error !== undefined && response.writableNeedDrain) return this.cancel();
+    if (error !== undefined && http.response.writableNeedDrain) return this.cancel();
     const last = this.#asText(this.#form.last(error, trailers, this.settings.domain));
+    const rest = frame === undefined ? last : Buffer.concat([this.#asText(frame), last]);
+    // The length tells the client where the response ends, though its connection stays open for the
+    // rest of the request: without it clients report a broken connection instead of our error.
+    this.begin(own, rest.length);
     this.ended(error);
-    http.close(frame === undefined ? last : Buffer.concat([this.#asText(frame), last]));
+    http.close(rest);
   }
 
   #asText(bytes: Buffer): Buffer {

@@ -1,5 +1,6 @@
 /** Messages that are refused before they have arrived completely: the client still gets the reason. */
 import { once } from "node:events";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -80,3 +81,25 @@ test("a client that keeps sending is cut off in time", async () => {
   expect(performance.now() - begun).toBeLessThan(20 * LINGER);
   expect(sent).toBeLessThan(64 * MIB);
 });
+
+test.each(["application/grpc-web", "application/grpc-web-text", "application/connect+proto"])(
+  "%s: the response is complete while the rest of the request is awaited",
+  async (type) => {
+    const patient = await startWebServer({ maxBytes: MIB, limits: { lingerMs: 3_600_000 } });
+    const rpc = type === "application/connect+proto" ? "Expand" : "Echo";
+    const call = request({
+      ...{ host: "127.0.0.1", port: patient.port, method: "POST" },
+      ...{ path: `/fixture.v1.EchoService/${rpc}`, headers: { "content-type": type } },
+    });
+    const begun = message.subarray(0, 6);
+    call.on("error", () => undefined);
+    call.write(type.endsWith("-text") ? begun.toString("base64") : begun);
+    const [response] = await once(call, "response");
+    expect(response.statusCode).toBe(200);
+  const parts = await response.toArray();
+    expect(Number(response.headers["content-length"])).toBe(Buffer.concat(parts).length);
+    expect(response.complete).toBe(true);
+    call.destroy();
+    await patient.close();
+  },
+);
