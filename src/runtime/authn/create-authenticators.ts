@@ -4,6 +4,7 @@ import { ServiceError } from "../error/service-error.ts";
 import type { RuntimeEvents } from "../events/runtime-events.ts";
 import { GatewayHeadersAuthenticator } from "./gateway/gateway-headers.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "./identity/authenticator.ts";
+import { assertSameCaller } from "./identity/same-caller.ts";
 import { InternalTokenAuthenticator, TokenTable } from "./internal/internal-token.ts";
 import { tokenSources } from "./internal/token-sources.ts";
 import { BearerRefused, BearerUnchecked } from "./jwt/bearer-token.ts";
@@ -119,15 +120,7 @@ export class HybridAuthenticator implements Authenticator {
   #agree(request: AuthenticationRequest, jwt: Identity | undefined): Identity | undefined {
     const gateway = this.#gateway.authenticate(request);
     if (jwt === undefined || gateway === undefined) return jwt ?? gateway;
-    const isSame =
-      jwt.principal.subjectId === gateway.principal.subjectId &&
-      jwt.principal.subjectType === gateway.principal.subjectType;
-    if (!isSame) {
-      throw new ServiceError(
-        "UNAUTHORIZED",
-        "the token and the identity headers name different callers",
-      );
-    }
+    assertSameCaller(jwt, gateway, "the token and the identity headers");
     return jwt;
   }
 

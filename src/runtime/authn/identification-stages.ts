@@ -10,6 +10,7 @@ import { type AuthenticatorDependencies, createAuthenticators } from "./create-a
 import { IdentityHeaderNames, identityHeaderStage } from "./gateway/check-identity-headers.ts";
 import { CrossSiteGuard } from "./gateway/cross-site.ts";
 import type { Authenticator, Identity } from "./identity/authenticator.ts";
+import { isNamedAlike } from "./identity/same-caller.ts";
 import { createMissingCallerLog } from "./log-missing-caller.ts";
 
 /** The stages of the chain that identify the caller and the client. */
@@ -68,6 +69,7 @@ export interface AuthenticationOptions {
 function authenticationStage(options: AuthenticationOptions): Stage {
   const { authenticators, events } = options;
   for (const { name } of authenticators) events.expect("authentication", name);
+  const after = authenticators.map((_, index) => authenticators.slice(index + 1));
 
   /** Calls the authenticators from one on; returns a promise only if one of them must wait. */
   function askFrom(call: Call, first: number): void | Promise<void> {
@@ -82,20 +84,39 @@ function authenticationStage(options: AuthenticationOptions): Stage {
       if (found instanceof Promise) {
         return found.then(
           (identity) =>
-            identity === undefined
-              ? askFrom(call, index + 1)
-              : accept(options, call, authenticator, identity),
+            identity === undefined ? askFrom(call, index + 1) : identified(call, index, identity),
           (error: unknown) => refuse(options, call, authenticator, error),
         );
       }
-      if (found !== undefined) return accept(options, call, authenticator, found);
+      if (found !== undefined) return identified(call, index, found);
     }
     if (!needsPrincipal(options, call)) return;
     options.logMissing(call);
     throw missingPrincipal();
   }
 
+  /** Accepts a caller if no later credential of the call names another one. */
+  function identified(call: Call, index: number, identity: Identity): void | Promise<void> {
+    const authenticator = authenticators[index] as Authenticator;
+    const others = after[index] as readonly Authenticator[];
+    const acceptIf = (isAlike: boolean) => {
+      if (isAlike) accept(options, call, authenticator, identity);
+    };
+    // A service that sends its token is itself, whatever it passes on.
+    if (others.length === 0 || isOfService(identity)) return acceptIf(true);
+    const isAlike = isNamedAlike(call, identity, {
+      others,
+      ignored: ({ name }) => events.authentication(name, "rejected"),
+      refused: (other, error) => refuse(options, call, other, error),
+    });
+    return isAlike instanceof Promise ? isAlike.then(acceptIf) : acceptIf(isAlike);
+  }
+
   return (call) => askFrom(call, 0);
+}
+
+function isOfService({ credential }: Identity): boolean {
+  return credential === "internal" || credential === "system";
 }
 
 function accept(

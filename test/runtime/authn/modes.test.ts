@@ -256,12 +256,70 @@ describe("further authenticators", () => {
     const found = cookie(() => ({ principal, credential: "cookie" }));
     const stages = stagesOf({}, {}, { further: [waits, found] });
     expect((await stages.passed({})).principal?.subjectId).toBe("carol");
-    expect((await stages.passed({ headers: ALICE })).principal?.subjectId).toBe("alice");
     expect(asked).toEqual(["waits"]);
-    expect(stages.reported).toEqual([
-      "authentication cookie identified",
-      "authentication gateway identified",
-    ]);
+    expect(stages.reported).toEqual(["authentication cookie identified"]);
+  });
+
+  describe("beside the headers of another kind [AUTHN-15]", () => {
+    const alice = { subjectId: "alice", subjectType: "user" } as never;
+    const robot = { subjectId: "alice", subjectType: "service_account" } as never;
+    const is = (who: never) => cookie(() => ({ principal: who, credential: "cookie" }));
+    const isLater = (who: never) => cookie(async () => ({ principal: who, credential: "cookie" }));
+    const fails = (error: Error) => cookie(() => Promise.reject(error));
+    const throws = (error: Error) =>
+      cookie(() => {
+        throw error;
+      });
+    const none = cookie(() => undefined);
+    const differs = "401 UNAUTHORIZED: the credentials of the call name different callers";
+    const over = new ServiceError("UNAUTHORIZED", "the session is over");
+
+    test.each<[string, Authenticator[], string, string[]]>([
+      ["another caller", [is(principal)], differs, ["cookie rejected"]],
+      ["another caller, asynchronously", [isLater(principal)], differs, ["cookie rejected"]],
+      ["another type of the same id", [is(robot)], differs, ["cookie rejected"]],
+      [
+        "another caller after the same one",
+        [is(alice), is(principal)],
+        differs,
+        ["cookie rejected"],
+      ],
+      ["another caller after nobody", [none, isLater(principal)], differs, ["cookie rejected"]],
+      [
+        "one that cannot be checked",
+        [fails(new ServiceError("UNAVAILABLE"))],
+        "503 UNAVAILABLE: unavailable",
+        ["cookie unavailable"],
+      ],
+      ["one that is broken", [throws(new Error("broken"))], "Error: broken", ["cookie rejected"]],
+      ["one that is over", [fails(over)], "passed", ["cookie rejected", "gateway identified"]],
+      [
+        "one that is over at once",
+        [throws(over)],
+        "passed",
+        ["cookie rejected", "gateway identified"],
+      ],
+      ["the same caller", [is(alice)], "passed", ["gateway identified"]],
+      ["the same caller, asynchronously", [isLater(alice)], "passed", ["gateway identified"]],
+      ["nobody", [none], "passed", ["gateway identified"]],
+    ])("%s", async (_what, further, outcome, counted) => {
+      const stages = stagesOf({}, {}, { further });
+      const found = await stages.outcome({ headers: ALICE }).catch(String);
+      expect(found).toBe(outcome);
+      expect(stages.reported).toEqual(counted.map((event) => `authentication ${event}`));
+    });
+
+    test("a PUBLIC call of two callers has none", async () => {
+      const stages = stagesOf({}, {}, { further: [is(principal)] });
+      const call = await stages.passed({ headers: ALICE, exposure: "PUBLIC" });
+      expect([call.principal, call.credential]).toEqual([undefined, "none"]);
+    });
+
+    test("a service with an internal token is itself", async () => {
+      const stages = stagesOf({ internal_call }, {}, { further: [is(principal)] });
+      const headers: SentHeaders = [["x-svc-internal-token", INTERNAL_TOKEN]];
+      expect((await stages.passed({ headers })).credential).toBe("internal");
+    });
   });
 
   test.each<[string, Authenticator["authenticate"]]>([

@@ -30,8 +30,10 @@ export interface Identity {
 }
 
 /**
- * Recognises one kind of credential. Authenticators are called in turn; the first that finds its
- * kind decides, and those of `ServerOptions.authenticators` come last.
+ * Recognises one kind of credential. Authenticators are called in turn, those of
+ * `ServerOptions.authenticators` last, and the first that finds its kind decides. The others are
+ * called too: a call whose credentials name different callers is UNAUTHORIZED, unless the first one
+ * is an internal token. A later credential that is not valid is ignored.
  *
  * @example
  * ```ts
