@@ -96,7 +96,7 @@ test.each(["application/grpc-web", "application/grpc-web-text", "application/con
     call.write(type.endsWith("-text") ? begun.toString("base64") : begun);
     const [response] = await once(call, "response");
     expect(response.statusCode).toBe(200);
-  const parts = await response.toArray();
+    const parts = await response.toArray();
     expect(Number(response.headers["content-length"])).toBe(Buffer.concat(parts).length);
     expect(response.complete).toBe(true);
     call.destroy();
