@@ -23,6 +23,7 @@ export {
   type OpenedAuditLog,
   openAuditLog,
 } from "./audit/log/open-audit-log.ts";
+export type { AuditRecorder } from "./audit/recorder/audit-recorder.ts";
 export type {
   AuthenticationRequest,
   Authenticator,
@@ -103,6 +104,7 @@ export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/fo
 export { createServer } from "./server/create-server.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";
 export { migrateDatabase } from "./server/migrate-database.ts";
+export { type AuditRecorderOptions, openAuditRecorder } from "./server/open-audit-recorder.ts";
 export { createAuthorizationEngine } from "./server/open-engine.ts";
 export type { ReadinessCheck, ReadinessDetail, ReadinessResult } from "./server/readiness.ts";
 export { runServer } from "./server/run-server.ts";

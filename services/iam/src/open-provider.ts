@@ -1,5 +1,5 @@
 import type { ServiceDatabase } from "svc-access/database";
-import type { Job, ProcessLogger, RawHandler } from "svc-access/runtime";
+import type { AuditRecorder, Job, ProcessLogger, RawHandler } from "svc-access/runtime";
 import type { Accounts } from "./accounts/accounts.ts";
 import type { ClientConfig, IamConfig } from "./config/iam-config.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
@@ -21,6 +21,7 @@ export interface ProviderParts {
   readonly database: ServiceDatabase<IamTables>;
   readonly accounts: Accounts;
   readonly logger: ProcessLogger;
+  readonly recorder: AuditRecorder;
   readonly revocations: Revocations;
 }
 
@@ -52,6 +53,7 @@ async function openEmbedded({
   database,
   accounts,
   logger,
+  recorder,
   revocations,
 }: ProviderParts): Promise<OpenedProvider> {
   const { config, sections } = configuration;
@@ -68,6 +70,7 @@ async function openEmbedded({
     box: new SecretBox(readEncryptionKeys(source)),
     revocations,
     log: logger,
+    audit: recorder,
     loginTimes: loginTimesOf(iam),
   });
   // At the start, which it prolongs, and not at the first login.

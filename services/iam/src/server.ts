@@ -4,6 +4,7 @@ import {
   createAuthorizationEngine,
   createLogger,
   createTokenVerifier,
+  openAuditRecorder,
   type ProcessLogger,
   readRouteDocument,
   type ServerOptions,
@@ -79,6 +80,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
   const logins = new PasswordLogin({ accounts, hasher, throttle });
   const revocations = new Revocations(new ProviderDatabase(database.as<ProviderTables>()));
   const ended = await openRevocationFeed(revocations);
+  const recorder = await openAuditRecorder(config, { database, logger });
   const provider = await openProvider({
     configuration,
     database,
@@ -87,6 +89,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
       authenticate: (attempt) => logins.authenticate(attempt),
     },
     logger,
+    recorder,
     revocations,
   });
   const { keySet } = provider;
@@ -120,6 +123,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     engine,
     logger,
     database,
+    auditRecorder: recorder,
     revocations: ended.feed,
     bindings: [
       auth,

@@ -13,10 +13,11 @@ export function formatEvent({ time, type, data }: AuditEvent): string {
     principal === undefined ? "-" : `${principal.type}:${principal.id}`,
     resource ?? "-",
     decision,
-    rpc,
+    // Events that were recorded outside of calls have neither.
+    rpc || "-",
     repeats === undefined ? undefined : `×${repeats.count} until ${repeats.last}`,
     duration_ms === undefined ? undefined : `${Math.round(duration_ms)}ms`,
-    data.request_id,
+    data.request_id || "-",
   ];
   return printable(parts.filter((part) => part !== undefined).join(" "));
 }

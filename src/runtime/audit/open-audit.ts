@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../common/logger.ts";
 import type { Database } from "../../database/database.ts";
-import { migrate } from "../../database/service/migrate.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { AuditTrail } from "../chain/call-stages.ts";
 import type { RuntimeEvents } from "../events/runtime-events.ts";
 import { auditedObject } from "./event/describe-call.ts";
 import { type AuditLog, StoredAuditLog } from "./log/audit-log.ts";
+import { openAuditTables } from "./open-audit-tables.ts";
 import { keepFor, type RetentionOptions } from "./retention/retention.ts";
-import { type AuditTables, auditMigrations } from "./store/audit-table.ts";
-import { shiftChanges } from "./store/change-order.ts";
 import { EventQueue } from "./store/event-queue.ts";
 import { EventWriter } from "./store/save-events.ts";
 import { StoredAuditTrail } from "./trail/stored-audit-trail.ts";
@@ -84,13 +82,7 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
   if (problem !== undefined) throw new Error(problem);
   if (database === undefined)
     return { trail: NO_TRAIL, log: undefined, settled: async () => {}, close: async () => {} };
-  await migrate(database, auditMigrations(options.maxAgeMs));
-  const tables = database.as<AuditTables>();
-  try {
-    await shiftChanges(tables);
-  } catch (error) {
-    throw database.explain(error);
-  }
+  const tables = await openAuditTables(database, options.maxAgeMs);
   const writer = new EventWriter(tables);
   const queue = new EventQueue({
     save: (rows) => writer.save(rows),

@@ -97,7 +97,7 @@ export interface Principal {
   readonly source: "gateway" | "jwt" | "internal";
 }
 
-/** A further event of a call, recorded by its handler (`context.audit.record`). */
+/** An event that code of a service records: in a call (`context.audit.record`), or outside (`openAuditRecorder`). */
 export interface AuditRecord {
   /** Lower-case words joined by dots, such as `session.revoke`; at most 128 characters. */
   readonly event: string;

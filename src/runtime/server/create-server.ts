@@ -1,3 +1,4 @@
+import { StoredAuditRecorder } from "../audit/recorder/audit-recorder.ts";
 import { authnWarnings } from "../authn/check-authn-config.ts";
 import { ServerChain } from "../chain/server-chain.ts";
 import { milliseconds } from "../configuration/service-config-values.ts";
@@ -49,8 +50,9 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   // Opened parts are closed again if a later part cannot be opened.
   const cleanup = new Cleanup();
   try {
-    const { onClose, engine, database, routes } = serverOptions;
+    const { onClose, engine, database, auditRecorder: recorder, routes } = serverOptions;
     if (database !== undefined) cleanup.add(() => database.close());
+    if (recorder !== undefined) cleanup.add(() => recorder.close());
     if (onClose !== undefined) cleanup.add(onClose);
     if (engine !== undefined) cleanup.add(() => engine.close());
     const options = withPlatformOrigins(
@@ -63,7 +65,9 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
     for (const warning of new Set([...warnings, ...authnWarnings(config), ...plan.warnings])) {
       logger.warn({}, warning);
     }
-    const instance = newInstanceId();
+    const stored = recorder instanceof StoredAuditRecorder ? recorder : undefined;
+    stored?.countIn(metrics.events);
+    const instance = stored?.instance ?? newInstanceId();
     return await assemble({ options, plan, instance, logger, metrics, readiness, cleanup });
   } catch (error) {
     await cleanup.run(logger);

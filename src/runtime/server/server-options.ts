@@ -1,6 +1,7 @@
 import type { RouteDocument } from "../../api/format.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { ServerDatabase } from "../../database/service/server-database.ts";
+import type { AuditRecorder } from "../audit/recorder/audit-recorder.ts";
 import type { Authenticator } from "../authn/identity/authenticator.ts";
 import type { RevocationList } from "../authn/jwt/revocation-list.ts";
 import type { ServiceBinding } from "../binding/service-binding.ts";
@@ -47,6 +48,12 @@ export interface ServerOptions {
    * shares its connections for audit, is ready only while it answers, and closes it after `onClose`.
    */
   readonly database?: ServerDatabase;
+  /**
+   * The recorder of audit events outside of calls, opened with `openAuditRecorder`. The server counts
+   * its events in the metrics, and closes it when all calls and jobs have ended and `onClose` has
+   * returned.
+   */
+  readonly auditRecorder?: AuditRecorder;
   /** Handlers of paths that are not RPCs; each must be declared in `routes`. */
   readonly rawHandlers?: readonly RawHandler[];
   /**

@@ -25,7 +25,7 @@ export interface AuditEvent {
   readonly id: string;
   /** `/svc/` and the deployed service. */
   readonly source: string;
-  /** What happened: the event that the RPC's policy or the declared path names, or that a handler recorded. */
+  /** What happened: the event that the RPC's policy or the declared path names, or that code of the service recorded. */
   readonly type: string;
   /** The same as `data.resource`. */
   readonly subject?: string;
@@ -47,10 +47,13 @@ export interface AuditData {
   readonly risk_level: RiskLevel;
   /** Absent if nobody was identified. */
   readonly principal?: AuditPrincipal;
-  /** The full method name, such as `hub.skills.v1.SkillService/GetSkill`; of a raw handler, its path. */
+  /**
+   * The full method name, such as `hub.skills.v1.SkillService/GetSkill`; of a raw handler, its path.
+   * Empty outside of calls.
+   */
   readonly rpc: string;
-  /** The protocol of the call. */
-  readonly transport: Transport;
+  /** The protocol of the call; absent outside of calls. */
+  readonly transport?: Transport;
   /**
    * The object that the event is about, as `type:id`: the one that the handler named by
    * `context.audit.setResource`, else that of the policy's `audit.resource`, else the one that was
@@ -82,11 +85,11 @@ export interface AuditData {
   readonly cut_off?: true;
   /** Whether the caller had cancelled before the handler ended, so that no response was sent. */
   readonly caller_gone?: true;
-  /** The id in the logs of the call and in its response. */
+  /** The id in the logs of the call and in its response; empty outside of calls. */
   readonly request_id: string;
   /** The id of the trace, 32 hexadecimal digits (W3C trace context). */
   readonly trace_id?: string;
-  /** The IP address of the client, behind the proxies that are trusted. */
+  /** The IP address of the client, behind the proxies that are trusted; empty outside of calls. */
   readonly client_address: string;
   /** The other end of the connection, where that is not the client. */
   readonly peer_address?: string;
@@ -94,7 +97,7 @@ export interface AuditData {
   readonly duration_ms?: number;
   /** Of an event that a handler recorded: the event of its call, where that is audited. */
   readonly call_event?: string;
-  /** Of an event that a handler recorded: its details. */
+  /** Of an event that code of the service recorded: its details. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
   /** Of an event for repeated refusals. */
   readonly repeats?: AuditRepeats;

@@ -6,7 +6,7 @@ import type { AuditRecord } from "../../call/call-context.ts";
 import { isSecretKey, REDACTED } from "../../logging/redaction/named-secrets.ts";
 import { redactText } from "../../logging/redaction/redact-text.ts";
 import { type AuditEvent, safeText } from "./audit-event.ts";
-import { callFacts, type EventSource, envelope } from "./describe-call.ts";
+import { callFacts, type EventSource, envelope, NO_CALL } from "./describe-call.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 const MAX_DETAILS = 16;
@@ -84,7 +84,7 @@ function safeFact(name: string, value: unknown): string | number | boolean {
   return typeof value === "string" ? redactText(value) : (value as number | boolean);
 }
 
-/** A further event of a call. */
+/** An event that code of the service records. */
 export interface DescribedRecord {
   readonly record: AuditRecord;
   /** Without secrets. */
@@ -95,10 +95,14 @@ export interface DescribedRecord {
   readonly callEvent: string | undefined;
 }
 
-/** Makes the event that a handler records. */
+/**
+ * Makes the event that code of the service records.
+ *
+ * @param call undefined outside of calls
+ */
 export function describeRecord(
   source: EventSource,
-  call: Call,
+  call: Call | undefined,
   { record, details, id, time, callEvent }: DescribedRecord,
   maxText: number,
 ): AuditEvent {
@@ -109,7 +113,7 @@ export function describeRecord(
     data: {
       state: "completed",
       risk_level: riskLevel,
-      ...callFacts(call, maxText),
+      ...(call === undefined ? NO_CALL : callFacts(call, maxText)),
       ...(resource === undefined ? {} : { resource }),
       decision: "none",
       code: "OK",

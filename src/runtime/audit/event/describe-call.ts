@@ -68,7 +68,7 @@ export function describeCall(
 /** All of an event but its data. */
 export function envelope(
   { service }: EventSource,
-  call: Call,
+  call: Call | undefined,
   event: { id: string; time: number; type: string; resource: string | undefined },
   maxText: number,
 ): Omit<AuditEvent, "data"> {
@@ -81,7 +81,7 @@ export function envelope(
     ...(resource === undefined ? {} : { subject: resource }),
     time: new Date(time).toISOString(),
     datacontenttype: "application/json",
-    ...(call.traceId === "" || call.spanId === ""
+    ...(call === undefined || call.traceId === "" || call.spanId === ""
       ? {}
       : { traceparent: `00-${call.traceId}-${call.spanId}-${call.isSampled ? "01" : "00"}` }),
   };
@@ -91,6 +91,9 @@ type CallFacts = Pick<
   AuditData,
   "principal" | "rpc" | "transport" | "request_id" | "trace_id" | "client_address" | "peer_address"
 >;
+
+/** The same outside of calls. */
+export const NO_CALL: CallFacts = { rpc: "", request_id: "", client_address: "" };
 
 /** Who called what, and from where. */
 export function callFacts(call: Call, maxText: number): CallFacts {

@@ -1,10 +1,10 @@
+import type { AuditRecorder } from "svc-access/runtime";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { Revocations } from "../../sessions/revocations.ts";
 import type { OpenedDatabase } from "../../store/provider-database.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
 import type { SigningKeyTimes } from "./keys/signing-keys.ts";
-import type { ProviderEvent } from "./request/provider-events.ts";
 
 /** A log, such as that of the process. */
 export interface ProviderLog {
@@ -34,8 +34,8 @@ export interface EmbeddedProviderOptions {
   /** Those of the process, if something else reads them too. */
   readonly revocations?: Revocations;
   readonly log: ProviderLog;
-  /** Called for events outside of a request, which has an audit of its own. */
-  readonly onEvent?: (event: ProviderEvent) => void;
+  /** Records events outside of a request, which has an audit of its own. */
+  readonly audit?: Pick<AuditRecorder, "record">;
   readonly loginTimes?: LoginTimes;
   readonly keyTimes?: SigningKeyTimes;
   /** Milliseconds since the epoch, for tests. */

@@ -89,7 +89,7 @@ test("the job rotates a key after a month, and removes it when nothing that it s
   const events: string[] = [];
   const iam = await startProvider({
     now: () => Date.now() + clock.ahead,
-    onEvent: ({ event }) => void events.push(event),
+    audit: { record: async ({ event }) => void events.push(event) },
   });
   const [first, second] = await kidsOf(iam);
   clock.ahead += 29 * DAY;
