@@ -7,11 +7,13 @@ import { providerHandler } from "./login/interactions.ts";
 import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
 import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
+import { EmbeddedSessions } from "./provider/embedded/embedded-sessions.ts";
 import type { IdentityProvider } from "./provider/identity-provider.ts";
 import { OidcProviderClient } from "./provider/oidc/oidc-provider-client.ts";
 import { readEncryptionKeys } from "./secrets/read-encryption-keys.ts";
 import { SecretBox } from "./secrets/secret-box.ts";
 import type { Revocations } from "./sessions/revocations.ts";
+import type { UserSessions } from "./sessions/user-sessions.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
 import type { IamTables } from "./store/tables.ts";
 
@@ -28,6 +30,8 @@ export interface ProviderParts {
 /** The identity provider of the configuration, with what it needs of the server. */
 export interface OpenedProvider {
   readonly client: IdentityProvider;
+  /** The logins of its users; undefined where another service has them. */
+  readonly sessions: UserSessions | undefined;
   /** Whether it accepts no login without PKCE. */
   readonly requiresPkce: boolean;
   readonly rawHandlers: readonly RawHandler[];
@@ -77,6 +81,7 @@ async function openEmbedded({
   await provider.load();
   return {
     client: own.connect(provider, logger),
+    sessions: new EmbeddedSessions(provider),
     requiresPkce: true,
     rawHandlers: [providerHandler(provider)],
     jobs: provider.jobs(),
@@ -96,7 +101,14 @@ function openOther({ configuration, logger }: ProviderParts): OpenedProvider {
     logger,
     allowHttp: config.environment === "development" || config.environment === "test",
   });
-  return { client, requiresPkce: false, rawHandlers: [], jobs: [], keySet: undefined };
+  return {
+    client,
+    sessions: undefined,
+    requiresPkce: false,
+    rawHandlers: [],
+    jobs: [],
+    keySet: undefined,
+  };
 }
 
 function loginTimesOf({ sessions }: IamConfig) {

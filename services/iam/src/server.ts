@@ -15,6 +15,7 @@ import { bindIAMAuthService } from "../gen/svc/iam/v1/auth_server.ts";
 import { bindIAMDirectoryService } from "../gen/svc/iam/v1/directory_server.ts";
 import { bindIAMPermissionService } from "../gen/svc/iam/v1/permission_server.ts";
 import { bindIAMRevocationService } from "../gen/svc/iam/v1/revocation_server.ts";
+import { bindIAMSessionService } from "../gen/svc/iam/v1/sessions_server.ts";
 import { bindIAMLocalUserService } from "../gen/svc/iam/v1/users_server.ts";
 import { LocalAccounts } from "./accounts/local-accounts.ts";
 import { PasswordLogin } from "./accounts/password-login.ts";
@@ -28,12 +29,14 @@ import { PreferenceStore } from "./me/preferences.ts";
 import { ProfileStore } from "./me/profiles.ts";
 import { CurrentPreferences } from "./me/user-preferences.ts";
 import { openProvider } from "./open-provider.ts";
+import { sessionHandlers } from "./session-api/session-handlers.ts";
 import { openRevocationFeed } from "./sessions/open-revocation-feed.ts";
 import { Revocations } from "./sessions/revocations.ts";
 import { ProviderDatabase } from "./store/provider-database.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
 import { IAM_TABLES, type IamTables } from "./store/tables.ts";
 import { unimplemented } from "./unimplemented.ts";
+import { AccountRights } from "./users/account-rights.ts";
 import { Groups } from "./users/groups.ts";
 import { userHandlers } from "./users/user-handlers.ts";
 
@@ -113,8 +116,20 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
       requiresPkce: provider.requiresPkce,
     }),
   );
+  const { organization } = sections.iam;
+  const sessions =
+    provider.sessions === undefined
+      ? unimplemented<ReturnType<typeof sessionHandlers>>(
+          "sessions are listed and ended with the embedded identity provider only; with another one, at that provider",
+        )
+      : sessionHandlers({
+          sessions: provider.sessions,
+          accounts,
+          rights: new AccountRights(engine, organization),
+          organization,
+        });
   const users = isEmbedded
-    ? userHandlers({ accounts, hasher, groups, organization: sections.iam.organization })
+    ? userHandlers({ accounts, hasher, groups, organization })
     : unimplemented<ReturnType<typeof userHandlers>>(
         "local users exist with the embedded identity provider only",
       );
@@ -129,6 +144,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
       auth,
       bindIAMLocalUserService(users),
       bindIAMRevocationService(ended.handlers),
+      bindIAMSessionService(sessions),
       ...laterServices(),
     ],
     routes: readRouteDocument(ROUTES),

@@ -61,6 +61,10 @@ export const SHIPPED_SERVICES: ReadonlyMap<string, ReadonlySet<string>> = new Ma
   ),
   shipped("IAMLocalUserService", "ListUsers CreateUser"),
   shipped("IAMRevocationService", "WatchRevocations"),
+  shipped(
+    "IAMSessionService",
+    "ListMySessions EndMySession EndMyOtherSessions ListUserSessions EndUserSession EndUserSessions",
+  ),
 ]);
 
 /** Their packages. */

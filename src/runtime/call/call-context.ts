@@ -95,6 +95,11 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** Where the authentication comes from. */
   readonly source: "gateway" | "jwt" | "internal";
+  /**
+   * The session that the token of the call belongs to: its claim `sid`. Absent where the token has
+   * none, and for callers whom the gateway names: no identity header carries it.
+   */
+  readonly sessionId?: string;
 }
 
 /** An event that code of a service records: in a call (`context.audit.record`), or outside (`openAuditRecorder`). */

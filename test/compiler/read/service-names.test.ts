@@ -7,6 +7,7 @@ import { file_svc_iam_v1_auth } from "../../../src/gen/proto/svc/iam/v1/auth_pb.
 import { file_svc_iam_v1_directory } from "../../../src/gen/proto/svc/iam/v1/directory_pb.ts";
 import { file_svc_iam_v1_permission } from "../../../src/gen/proto/svc/iam/v1/permission_pb.ts";
 import { file_svc_iam_v1_revocation } from "../../../src/gen/proto/svc/iam/v1/revocation_pb.ts";
+import { file_svc_iam_v1_sessions } from "../../../src/gen/proto/svc/iam/v1/sessions_pb.ts";
 import { file_svc_iam_v1_users } from "../../../src/gen/proto/svc/iam/v1/users_pb.ts";
 import { checkApi } from "../../../src/rules/check-api.ts";
 import { DEFINITION, encodeFile, HTTP_DEFINITION, methodOf } from "../../api/descriptors.ts";
@@ -17,6 +18,7 @@ const SHIPPED = [
   file_svc_iam_v1_directory,
   file_svc_iam_v1_permission,
   file_svc_iam_v1_revocation,
+  file_svc_iam_v1_sessions,
   file_svc_iam_v1_users,
 ];
 

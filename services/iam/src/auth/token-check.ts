@@ -48,6 +48,7 @@ export class TokenCheck {
       tokenId,
       issueTime: timestampFromMs(issuedAt),
       expireTime: timestampFromMs(result.expiresAt),
+      sessionId,
     };
   }
 }

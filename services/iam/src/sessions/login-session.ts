@@ -24,6 +24,8 @@ export interface LoginSession {
   readonly seenTime: number;
   /** When it ends if it is not used. */
   readonly expireTime: number;
+  /** When it ends, however much it is used; undefined if it began before this was stored. */
+  readonly endTime: number | undefined;
 }
 
 /** What the provider says of a login. */
@@ -31,6 +33,8 @@ export type SeenSession = Omit<LoginSession, "createTime" | "seenTime">;
 
 const MAX_AGENT = 256;
 const MAX_ADDRESS = 64;
+/** Controls, halves of characters, and what changes the direction of text. */
+const UNPRINTABLE = /\p{C}/gu;
 
 /** The row of a login that is used now. */
 export function sessionRow(session: SeenSession, now: number): SessionRow {
@@ -40,11 +44,12 @@ export function sessionRow(session: SeenSession, now: number): SessionRow {
     account_id: session.accountId,
     clients: JSON.stringify(session.clients),
     address: session.address.slice(0, MAX_ADDRESS),
-    user_agent: session.userAgent.slice(0, MAX_AGENT),
+    user_agent: session.userAgent.slice(0, MAX_AGENT).replace(UNPRINTABLE, " "),
     create_time: now,
     seen_time: now,
     expire_time: session.expireTime,
     ended_time: null,
+    end_time: session.endTime ?? null,
   };
 }
 
@@ -61,5 +66,6 @@ export function sessionOf(row: SessionRow): LoginSession {
     createTime: Number(row.create_time),
     seenTime: Number(row.seen_time),
     expireTime: Number(row.expire_time),
+    endTime: row.end_time === null ? undefined : Number(row.end_time),
   };
 }

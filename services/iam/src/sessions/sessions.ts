@@ -6,6 +6,8 @@ import type { Revocations } from "./revocations.ts";
 
 /** How long a session is kept after its end: what it had begun must not bring it back. */
 const KEEP_ENDED_MS = 3_600_000;
+/** How many sessions of an account are read at once. */
+const MOST = 1000;
 
 /** The logins of people: what is listed and ended. */
 export class Sessions {
@@ -50,19 +52,27 @@ export class Sessions {
     });
   }
 
-  /** Postpones the expiry of a session that was used. */
+  /** Postpones the expiry of a session that was used, at most to its end. */
   async touch(id: string, expireTime: number): Promise<void> {
     await this.#database.run((db) =>
       db
         .updateTable("iam_sessions")
-        .set({ seen_time: this.#now(), expire_time: expireTime })
+        .set((row) => ({
+          seen_time: this.#now(),
+          expire_time: row
+            .case()
+            .when("end_time", "<", expireTime)
+            .then(row.ref("end_time"))
+            .else(row.cast(row.val(expireTime), "bigint"))
+            .end() as never,
+        }))
         .where("id", "=", id)
         .where("ended_time", "is", null)
         .execute(),
     );
   }
 
-  /** The sessions of an account, the one that was used last first. */
+  /** The sessions of an account, the one that was used last first; at most 1,000. */
   async list(accountId: string): Promise<LoginSession[]> {
     const rows = await this.#database.run((db) =>
       db
@@ -73,6 +83,7 @@ export class Sessions {
         .where("expire_time", ">", this.#now())
         .orderBy("seen_time", "desc")
         .orderBy("id")
+        .limit(MOST)
         .execute(),
     );
     return rows.map(sessionOf);
@@ -121,12 +132,32 @@ export class Sessions {
    */
   async endAll(accountId: string, except?: string): Promise<LoginSession[]> {
     const ended: LoginSession[] = [];
-    for (const { id } of await this.list(accountId)) {
-      if (id === except) continue;
-      const session = await this.end(id, accountId);
-      if (session !== undefined) ended.push(session);
+    let after = "";
+    for (;;) {
+      const ids = await this.#idsAfter(after, accountId);
+      for (const id of ids) {
+        after = id;
+        if (id === except) continue;
+        const session = await this.end(id, accountId);
+        if (session !== undefined) ended.push(session);
+      }
+      if (ids.length < MOST) return ended;
     }
-    return ended;
+  }
+
+  async #idsAfter(after: string, accountId: string): Promise<string[]> {
+    const rows = await this.#database.run((db) =>
+      db
+        .selectFrom("iam_sessions")
+        .select("id")
+        .where("account_id", "=", accountId)
+        .where("ended_time", "is", null)
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(MOST)
+        .execute(),
+    );
+    return rows.map(({ id }) => id);
   }
 
   /** Deletes those that have expired, and those that ended a while ago. */

@@ -21,6 +21,8 @@ export interface SessionsTable {
   readonly expire_time: number;
   /** When it was ended. */
   readonly ended_time: number | null;
+  /** When it ends, however much it is used; null if it began before this was stored. */
+  readonly end_time: number | null;
 }
 
 /** Tokens that no longer count, before they expire. */
@@ -103,4 +105,10 @@ export async function createSessionTables(db: Kysely<any>, types: ColumnTypes): 
     .addColumn("position", whole, (column) => column.notNull())
     .execute();
   await db.insertInto("iam_revocation_head").values({ id: 1, position: 0 }).execute();
+}
+
+/** Adds the time at which a session ends however much it is used. */
+// biome-ignore lint/suspicious/noExplicitAny: a migration changes the tables that a type would name
+export async function addSessionEnd(db: Kysely<any>, { whole }: ColumnTypes): Promise<void> {
+  await db.schema.alterTable("iam_sessions").addColumn("end_time", whole).execute();
 }

@@ -1,6 +1,7 @@
 import type { ServiceTables } from "svc-access/database";
 import { createUserTables } from "./create-user-tables.ts";
 import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
+import { addSessionEnd } from "./session-tables.ts";
 import type { UserTables } from "./user-tables.ts";
 
 /** The tables of the service. */
@@ -12,6 +13,7 @@ export const IAM_TABLES: ServiceTables = {
   migrations: [
     { name: "create_provider_tables", up: createProviderTables },
     { name: "create_user_tables", up: createUserTables },
+    { name: "add_session_end", up: addSessionEnd },
   ],
   rights: {
     ...PROVIDER_RIGHTS,

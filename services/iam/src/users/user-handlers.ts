@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
+import { ServiceError } from "svc-access/runtime";
 import type { UserSchema } from "../../gen/svc/iam/v1/user_pb.ts";
 import type { CreateUserRequest } from "../../gen/svc/iam/v1/users_pb.ts";
 import type { IAMLocalUserServiceHandlers } from "../../gen/svc/iam/v1/users_server.ts";
@@ -12,6 +12,7 @@ import { passwordProblem } from "../accounts/passwords/password-rules.ts";
 import { QueueFullError } from "../accounts/passwords/work-queue.ts";
 import { usernameProblem } from "../accounts/username.ts";
 import type { Groups } from "./groups.ts";
+import { assertOwnOrganization } from "./own-organization.ts";
 import { readPageToken, writePageToken } from "./page-token.ts";
 
 /** What the handlers need. */
@@ -63,13 +64,6 @@ export function userHandlers(options: UserHandlersOptions): IAMLocalUserServiceH
       return { user: userOf(account, []) };
     },
   };
-}
-
-/** Local users belong to one organization; the caller's own decides, never the request. */
-function assertOwnOrganization(context: CallContext, organization: string): void {
-  if (requirePrincipal(context).organizationId !== organization) {
-    throw new ServiceError("FORBIDDEN", "the local users belong to another organization");
-  }
 }
 
 async function assertValid(request: CreateUserRequest): Promise<void> {

@@ -95,7 +95,7 @@ export function principalOfClaims(
   subjectType: CallerType,
 ): Principal {
   const name = displayText(claims["name"]);
-  const { scope, groups, roles, owner } = claims as Record<string, unknown>;
+  const { scope, groups, roles, owner, sid } = claims as Record<string, unknown>;
   return Object.freeze({
     subjectId,
     subjectType,
@@ -107,6 +107,7 @@ export function principalOfClaims(
     roles: identifiers(roles),
     scopes: identifiers(typeof scope === "string" ? scope.split(" ") : scope),
     source: "jwt",
+    ...(typeof sid === "string" && sid !== "" ? { sessionId: sid } : {}),
   });
 }
 

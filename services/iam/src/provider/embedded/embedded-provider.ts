@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { CallContext, Job, RawRequest, RawResponse } from "svc-access/runtime";
 import { slowedResponse } from "../../pages/slowed-page.ts";
+import type { LoginSession } from "../../sessions/login-session.ts";
 import { Revocations } from "../../sessions/revocations.ts";
 import { Sessions } from "../../sessions/sessions.ts";
 import { ProviderDatabase } from "../../store/provider-database.ts";
@@ -124,9 +125,32 @@ export class EmbeddedProvider {
       accountId,
       details: { kind: ended.kind, clients: ended.clients.length },
     });
+    await this.#tell([ended]);
+    return true;
+  }
+
+  /**
+   * Ends the sessions of an account, as `endSession` does.
+   *
+   * @param except one that goes on
+   * @returns how many were ended
+   */
+  async endSessions(accountId: string, except?: string): Promise<number> {
+    const ended = await this.sessions.endAll(accountId, except);
+    if (ended.length === 0) return 0;
+    recordEvent(this.#options, {
+      event: "session.ended",
+      riskLevel: "MEDIUM",
+      accountId,
+      details: { sessions: ended.length },
+    });
+    await this.#tell(ended);
+    return ended.length;
+  }
+
+  async #tell(ended: readonly LoginSession[]): Promise<void> {
     const { provider } = await this.current();
     await tellClients(provider, ended, this.#options.log);
-    return true;
   }
 
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */

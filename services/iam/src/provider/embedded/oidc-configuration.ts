@@ -53,6 +53,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     adapter: (model: string) =>
       new DocumentAdapter(model, parts.stores, options.box, parts.context, {
         sessionIdleMs: times.idleMs,
+        sessionMs: times.absoluteMs,
         now,
       }) as never,
     jwks: { keys: keys.map((key) => ({ ...key })) as never },

@@ -7,21 +7,29 @@ interface BackchannelClient {
   backchannelLogout(this: unknown, accountId: string, sid: string): Promise<void>;
 }
 
-/** Tells the clients of a session that want to know of it that it has ended. */
+/** How many clients are told at once. */
+const AT_ONCE = 16;
+
+/** Tells the clients of sessions that want to know of it that they have ended. */
 export async function tellClients(
   provider: Provider,
-  { accountId, clients }: LoginSession,
+  sessions: readonly LoginSession[],
   log: ProviderLog,
 ): Promise<void> {
-  const telling = clients.map(async ({ clientId, sid }) => {
-    try {
-      const client = await provider.Client.find(clientId);
-      if (client?.backchannelLogoutUri === undefined) return;
-      const { backchannelLogout } = client as unknown as BackchannelClient;
-      await backchannelLogout.call(client, accountId, sid);
-    } catch (error) {
-      log.warn({ err: error, client: clientId }, "a client was not told of a logout");
+  const left = sessions
+    .flatMap(({ accountId, clients }) => clients.map((client) => ({ ...client, accountId })))
+    .values();
+  const tell = async (): Promise<void> => {
+    for (const { clientId, sid, accountId } of left) {
+      try {
+        const client = await provider.Client.find(clientId);
+        if (client?.backchannelLogoutUri === undefined) continue;
+        const { backchannelLogout } = client as unknown as BackchannelClient;
+        await backchannelLogout.call(client, accountId, sid);
+      } catch (error) {
+        log.warn({ err: error, client: clientId }, "a client was not told of a logout");
+      }
     }
-  });
-  await Promise.all(telling);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, tell));
 }

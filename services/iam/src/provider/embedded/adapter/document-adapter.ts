@@ -8,7 +8,7 @@ import type { Payload } from "../request/payload.ts";
 import type { AdapterContext } from "./adapter-context.ts";
 import type { ProviderStores } from "./provider-stores.ts";
 import { hash, SECRET_IDS, sealedPlace } from "./sealed-documents.ts";
-import { seenSession, withOwnSid } from "./seen-session.ts";
+import { loginBegin, seenSession, withOwnSid } from "./seen-session.ts";
 
 /** JWTs, which are not stored. */
 const ACCESS_TOKENS: ReadonlySet<string> = new Set(["AccessToken", "ClientCredentials"]);
@@ -17,6 +17,8 @@ const ACCESS_TOKENS: ReadonlySet<string> = new Set(["AccessToken", "ClientCreden
 export interface AdapterTimes {
   /** How long a session lasts without a login or refresh. */
   readonly sessionIdleMs: number;
+  /** How long a session lasts at most. */
+  readonly sessionMs: number;
   readonly now: () => number;
 }
 
@@ -52,7 +54,10 @@ export class DocumentAdapter {
     const payload = this.#model === "DeviceCode" ? withOwnSid(given) : given;
     const document = this.#seal(id, payload, expiresIn);
     const requester = this.#context.requester();
-    const seen = seenSession(this.#model, payload, document.expire_time, requester);
+    const begin = loginBegin(payload);
+    const endTime = begin === undefined ? undefined : begin * 1000 + this.#times.sessionMs;
+    const end = { expireTime: document.expire_time, endTime };
+    const seen = seenSession(this.#model, payload, end, requester);
     if (seen !== undefined && document.parent_id === null) {
       const isSaved = await this.#sessions.save(seen, (tx) => saveDocument(tx, document));
       if (!isSaved) throw this.#context.sessionEnded();

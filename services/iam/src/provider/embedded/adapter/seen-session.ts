@@ -14,6 +14,14 @@ interface Authorization {
   readonly grantId?: string;
 }
 
+/** When a login ends, in milliseconds since the epoch. */
+export interface LoginEnd {
+  /** If it is not used. */
+  readonly expireTime: number;
+  /** However much it is used, where its begin is known. */
+  readonly endTime: number | undefined;
+}
+
 /**
  * The login that a document is about: a session of a browser that somebody is logged in with, or the
  * first refresh token of a device.
@@ -21,7 +29,7 @@ interface Authorization {
 export function seenSession(
   model: string,
   payload: Payload,
-  expireTime: number,
+  end: LoginEnd,
   requester: Requester,
 ): SeenSession | undefined {
   const { accountId } = payload;
@@ -33,13 +41,18 @@ export function seenSession(
         sid === undefined ? [] : [{ clientId, sid, grantId }],
     );
     const id = String(payload["uid"]);
-    return { id, kind: "browser", accountId, clients, expireTime, ...requester };
+    return { id, kind: "browser", accountId, clients, ...end, ...requester };
   }
   const { sid, clientId, grantId } = payload;
   if (model !== "RefreshToken" || payload["expiresWithSession"] === true) return undefined;
   if (typeof sid !== "string") return undefined;
   const client = { clientId: String(clientId), sid, grantId: String(grantId) };
-  return { id: sid, kind: "device", accountId, clients: [client], expireTime, ...requester };
+  return { id: sid, kind: "device", accountId, clients: [client], ...end, ...requester };
+}
+
+/** When a session, or the tokens of a device, began: in seconds since the epoch. */
+export function loginBegin({ loginTs, iiat }: Payload): number | undefined {
+  return [loginTs, iiat].find((time) => typeof time === "number");
 }
 
 /**

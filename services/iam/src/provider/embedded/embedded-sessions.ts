@@ -1,0 +1,31 @@
+import type { CallContext } from "svc-access/runtime";
+import type { LoginSession } from "../../sessions/login-session.ts";
+import type { UserSessions } from "../../sessions/user-sessions.ts";
+import type { EmbeddedProvider } from "./embedded-provider.ts";
+
+/** The logins at the embedded provider. What it records belongs to the call that ends them. */
+export class EmbeddedSessions implements UserSessions {
+  readonly #provider: EmbeddedProvider;
+  readonly #names: ReadonlyMap<string, string>;
+
+  constructor(provider: EmbeddedProvider) {
+    this.#provider = provider;
+    this.#names = new Map(provider.options.clients.map(({ id, name }) => [id, name]));
+  }
+
+  list(accountId: string): Promise<readonly LoginSession[]> {
+    return this.#provider.sessions.list(accountId);
+  }
+
+  end(id: string, accountId: string, call: CallContext): Promise<boolean> {
+    return this.#provider.within({ call }, () => this.#provider.endSession(id, accountId));
+  }
+
+  endAll(accountId: string, call: CallContext, except?: string): Promise<number> {
+    return this.#provider.within({ call }, () => this.#provider.endSessions(accountId, except));
+  }
+
+  clientName(clientId: string): string {
+    return this.#names.get(clientId) ?? "";
+  }
+}
