@@ -5,6 +5,7 @@ import {
   type RawResponse,
   ServiceError,
 } from "svc-access/runtime";
+import { isFromAnotherSite } from "../pages/cross-site.ts";
 import { type Page, pageHeaders, pageText } from "../pages/page.ts";
 import { INTERACTION_PATH } from "../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
@@ -62,13 +63,7 @@ export class InteractionRequest {
   }
 
   #isCrossSite(): boolean {
-    const { headers, method } = this.#request;
-    if (method === "GET" || method === "HEAD") return false;
-    const own = new URL(this.#embedded.issuer).origin;
-    return (
-      headers.all("sec-fetch-site").some((site) => site !== "same-origin") ||
-      headers.all("origin").some((origin) => origin !== own)
-    );
+    return isFromAnotherSite(this.#request, new URL(this.#embedded.issuer).origin);
   }
 
   async #form(): Promise<URLSearchParams> {

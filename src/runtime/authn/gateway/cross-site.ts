@@ -29,8 +29,12 @@ export class CrossSiteGuard {
     const isForwarded = credential === "jwt" && call.peerIsTrusted;
     if (credential !== "cookie" && credential !== "gateway" && !isForwarded) return;
     const origins = headers.all("origin");
-    if (!origins.every((origin) => this.#isOwn(origin, call))) throw crossSite();
-    const isCrossSite = headers.all("sec-fetch-site").some((site) => /cross-site/i.test(site));
+    const sites = headers.all("sec-fetch-site");
+    // Browsers hide the origin of a page with `Referrer-Policy: no-referrer`, but not its site.
+    const mayHide = sites.length === 1 && sites[0] === "same-origin";
+    const isOwn = (origin: string) => this.#isOwn(origin, call) || (mayHide && origin === "null");
+    if (!origins.every(isOwn)) throw crossSite();
+    const isCrossSite = sites.some((site) => /cross-site/i.test(site));
     if (isCrossSite && !(isForwarded && origins.length > 0)) throw crossSite();
   }
 

@@ -49,6 +49,36 @@ describe("unsafe methods with the gateway's session [HDR-9]", () => {
     ],
     ["41 origin null", [["origin", "null"]]],
     [
+      "origin null of another site",
+      [
+        ["sec-fetch-site", "cross-site"],
+        ["origin", "null"],
+      ],
+    ],
+    [
+      "origin null of a sibling",
+      [
+        ["sec-fetch-site", "same-site"],
+        ["origin", "null"],
+      ],
+    ],
+    [
+      "origin null with two values of the site",
+      [
+        ["sec-fetch-site", "same-origin"],
+        ["sec-fetch-site", "same-origin"],
+        ["origin", "null"],
+      ],
+    ],
+    [
+      "origin null and another origin",
+      [
+        ["sec-fetch-site", "same-origin"],
+        ["origin", "null"],
+        ["origin", "https://evil.example"],
+      ],
+    ],
+    [
       "41 an origin that starts with our host",
       [["origin", "https://api.example.com.evil.example"]],
     ],
@@ -108,6 +138,13 @@ describe("unsafe methods with the gateway's session [HDR-9]", () => {
       [
         ["sec-fetch-site", "same-origin"],
         ["origin", "https://api.example.com"],
+      ],
+    ],
+    [
+      "the same origin, hidden since its page has Referrer-Policy: no-referrer",
+      [
+        ["sec-fetch-site", "same-origin"],
+        ["origin", "null"],
       ],
     ],
     ["the same origin with its port", [["origin", "https://API.example.com:443"]]],
