@@ -90,16 +90,16 @@ export type { Job } from "./jobs/job.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
 export { readRouteDocument } from "./registry/route-entry.ts";
 export type { Revocation, RevokedSubject, RevokedTokens } from "./revocation/revocation.ts";
-export {
-  RevocationFeed,
-  type RevocationFeedEntry,
-  type RevocationFeedOptions,
-  type RevocationFeedResponse,
-  type RevocationTime,
-  type RevokedIdEntry,
-  type RevokedSubjectEntry,
-  type RevokedSubjectMessage,
-} from "./revocation/revocation-feed.ts";
+export { RevocationFeed } from "./revocation/revocation-feed.ts";
+export type { RevocationFeedOptions } from "./revocation/revocation-feed-options.ts";
+export type {
+  RevocationFeedEntry,
+  RevocationFeedResponse,
+  RevocationTime,
+  RevokedIdEntry,
+  RevokedSubjectEntry,
+  RevokedSubjectMessage,
+} from "./revocation/revocation-feed-response.ts";
 export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/followed-secret.ts";
 export { createServer } from "./server/create-server.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";

@@ -149,7 +149,16 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     ],
     routes: readRouteDocument(ROUTES),
     rawHandlers: provider.rawHandlers,
-    jobs: [...provider.jobs, ended.job],
+    jobs: [
+      ...provider.jobs,
+      ended.job,
+      {
+        name: "throttle_clean_up",
+        every: "10m",
+        run: (signal: AbortSignal) => throttle.removeForgotten(signal),
+      },
+    ],
+    onStopping: () => ended.feed.close(),
     ...(keySet === undefined ? {} : { keySet }),
   };
 }

@@ -131,6 +131,7 @@ async function assemble(context: PartsContext): Promise<Server> {
     jobs,
     engine,
     requestListener,
+    onStopping: options.onStopping,
   });
 }
 

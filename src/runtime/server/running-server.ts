@@ -79,6 +79,8 @@ export interface RunningServerParts {
   readonly engine: AuthorizationEngine | undefined;
   readonly jobs: ServerJobs | undefined;
   readonly requestListener: RequestListener | undefined;
+  /** `ServerOptions.onStopping`. */
+  readonly onStopping: (() => void) | undefined;
 }
 
 /** The life of a server, from listening to closing. */
@@ -146,6 +148,7 @@ export class RunningServer implements Server {
     const { readiness, logger, accessLog, cleanup } = this.#parts;
     const begin = performance.now();
     readiness.draining();
+    this.#announceStop();
     // A server that is about to listen cannot be closed yet.
     await this.#listening?.catch(() => undefined);
     // Routers that use the registry stop sending; calls under way are served.
@@ -160,6 +163,16 @@ export class RunningServer implements Server {
     await cleanup.run(logger);
     logger.info({ duration_ms: Math.round(performance.now() - begin) }, "stopped");
     logger.flush();
+  }
+
+  /** What fails there must not keep the server from stopping. */
+  #announceStop(): void {
+    const { onStopping, logger } = this.#parts;
+    try {
+      onStopping?.();
+    } catch (error) {
+      logger.error({ error }, "onStopping failed");
+    }
   }
 
   /** Accepts no more calls, and lets those under way finish in time. */

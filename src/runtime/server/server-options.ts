@@ -27,6 +27,7 @@ import type { ReadinessCheck } from "./readiness.ts";
  *       return ok ? undefined : "is not healthy";
  *     },
  *   },
+ *   onStopping: () => console.log("calls under way are finished"),
  *   onClose: () => console.log("all calls have ended"),
  * };
  * ```
@@ -89,6 +90,11 @@ export interface ServerOptions {
   readonly jobs?: readonly Job[];
   /** The logger; absent, one of `createLogger`, with the configured level. */
   readonly logger?: ProcessLogger;
+  /**
+   * Called when the server begins to stop, before it waits for the calls under way. End here what it would
+   * wait for, such as streams that never end by themselves.
+   */
+  readonly onStopping?: () => void;
   /** Called when all calls have ended, before `database` is closed and the process ends. */
   readonly onClose?: () => void | Promise<void>;
 }

@@ -1,11 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { RevocableToken } from "../../../src/runtime/authn/jwt/revocation-list.ts";
 import type { Revocation } from "../../../src/runtime/revocation/revocation.ts";
-import {
-  RevocationFeed,
-  type RevocationFeedOptions,
-  type RevocationFeedResponse,
-} from "../../../src/runtime/revocation/revocation-feed.ts";
+import { RevocationFeed } from "../../../src/runtime/revocation/revocation-feed.ts";
+import type { RevocationFeedOptions } from "../../../src/runtime/revocation/revocation-feed-options.ts";
+import type { RevocationFeedResponse } from "../../../src/runtime/revocation/revocation-feed-response.ts";
 import { DAY, HOUR, TestClocks } from "./clocks.ts";
 
 const clocks = new TestClocks();
@@ -87,7 +85,7 @@ test("a full feed has room again once some have ended", async () => {
   expect((await new Watch(feed).ids()).ids).toEqual(["t1", "t2"]);
 });
 
-test("a full feed that would have to drop one ends: nobody may believe that it has all", async () => {
+test("a full feed that would have to drop one refuses: nobody may believe that it has all", async () => {
   expect(() => feedOf({ capacity: 1, initial: tokens(2) })).toThrow(RangeError);
   const feed = feedOf({ capacity: 2, initial: tokens(2) });
   const watch = new Watch(feed);
@@ -96,7 +94,55 @@ test("a full feed that would have to drop one ends: nobody may believe that it h
   expect(() => feed.publish(token(2))).toThrow(RangeError);
   await expect(waiting).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect(feed.isRevoked(claims({ id: "t1" }))).toBe(true);
-  expect(() => feed.isRevoked(claims({ id: "t2" }))).toThrow("the feed of revocations is closed");
+  expect(feed.isFull).toBe(true);
+  expect(() => feed.isRevoked(claims({ id: "t2" }))).toThrow("the feed of revocations is full");
+  await expect(new Watch(feed).next()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+});
+
+describe("a feed that was full", () => {
+  const stored = (revocations: readonly Revocation[]) =>
+    (async function* () {
+      yield* revocations;
+    })();
+
+  test("serves again once others have expired, with what it missed, and no restart", async () => {
+    const feed = feedOf({ capacity: 2, initial: tokens(2) });
+    const { last } = await new Watch(feed).ids();
+    const missed = { ...token(2), keepUntil: clocks.time + 3 * HOUR };
+    expect(() => feed.publish(missed)).toThrow(RangeError);
+    const all = [...tokens(2), missed];
+    expect(await feed.recover(stored(all))).toBe(false);
+    expect(() => feed.isRevoked(claims())).toThrow("is full");
+    clocks.pass(2 * HOUR);
+    expect(await feed.recover([missed])).toBe(true);
+    expect(feed.isFull).toBe(false);
+    expect(feed.isRevoked(claims({ id: "t2" }))).toBe(true);
+    expect(feed.isRevoked(claims({ id: "t9" }))).toBe(false);
+    expect((await new Watch(feed, last.position).ids()).ids).toEqual(["t2"]);
+    expect((await new Watch(feed).ids()).ids).toEqual(["t2"]);
+  });
+
+  test("stays full if another one found no room meanwhile", async () => {
+    const feed = feedOf({ capacity: 1, initial: tokens(1) });
+    expect(() => feed.publish(token(1))).toThrow(RangeError);
+    const racing = async function* () {
+      yield token(0);
+      expect(() => feed.publish(token(2))).toThrow(RangeError);
+    };
+    expect(await feed.recover(racing())).toBe(false);
+    expect(feed.isFull).toBe(true);
+  });
+
+  test("stays full while the stored ones cannot be read", async () => {
+    const feed = feedOf({ capacity: 1, initial: tokens(1) });
+    expect(() => feed.publish(token(1))).toThrow(RangeError);
+    const failing = async function* (): AsyncGenerator<Revocation> {
+      yield token(0);
+      throw new Error("the database is down");
+    };
+    await expect(feed.recover(failing())).rejects.toThrow("the database is down");
+    expect(feed.isFull).toBe(true);
+  });
 });
 
 test("a clock that jumps ahead ends no revocation", () => {
@@ -270,7 +316,7 @@ test("the signal ends a watch, also one that waits", async () => {
   await expect(never.next()).rejects.toThrow("the watch has ended");
 });
 
-test("a closed feed promises nothing: watchers get UNAVAILABLE", async () => {
+test("a closed feed ends its watches, and still answers for calls under way", async () => {
   const feed = feedOf();
   const watch = new Watch(feed);
   await watch.next();
@@ -279,4 +325,7 @@ test("a closed feed promises nothing: watchers get UNAVAILABLE", async () => {
   for (const next of [waiting, new Watch(feed).next()]) {
     await expect(next).rejects.toMatchObject({ code: "UNAVAILABLE" });
   }
+  expect(feed.isRevoked(claims())).toBe(false);
+  feed.publish({ sessionId: "s1", keepUntil: clocks.time + HOUR });
+  expect(feed.isRevoked(claims())).toBe(true);
 });

@@ -190,6 +190,26 @@ describe("a server is", () => {
   );
 });
 
+test("what is called when the server begins to stop comes first, and cannot keep it from stopping", async () => {
+  const order: string[] = [];
+  const server = await vault(
+    {},
+    {
+      onStopping() {
+        order.push("stopping");
+        throw new Error("password=hunter2");
+      },
+      onClose: () => void order.push("closed"),
+    },
+  );
+  await server.start();
+  lines.length = 0;
+  await Promise.all([server.stop(), server.stop()]);
+  expect(order).toEqual(["stopping", "closed"]);
+  expect(lines.join("")).toContain("onStopping failed");
+  expect(lines.join("")).not.toContain("hunter2");
+});
+
 describe("a part that is closed last", () => {
   test.each<[string, () => void | Promise<void>, RegExp]>([
     ["fails", () => Promise.reject(new Error("password=hunter2")), /could not be closed/],

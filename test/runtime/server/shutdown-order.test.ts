@@ -69,6 +69,7 @@ function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownM
     engine: undefined,
     jobs: undefined,
     requestListener: undefined,
+    onStopping: undefined,
     events: NO_EVENTS,
   };
   const server = new RunningServer({ ...parts, ...none, handlersSettled });

@@ -1,40 +1,54 @@
-import type { Revocation } from "svc-access/runtime";
+import type { Revocation, RevocationFeed } from "svc-access/runtime";
 import type { StoredRevocation } from "./revocation.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** How long they count as all after they were read. */
 const CURRENT_MS = 3000;
+/** How often all of them are read again for a feed that is full. */
+const RECOVER_EVERY_MS = 5000;
 const BATCH = 1000;
 
 /**
  * Publishes the stored revocations in this process: those of other replicas within a moment, its own
- * at once.
+ * at once. A feed that is full gets all of them again, now and then, until it has room.
  *
  * @example
  * ```ts
- * const follower = new RevocationFollower(provider.revocations, (one) => feed.publish(one));
+ * const feed = new RevocationFeed({ isCurrent: () => follower.isCurrent });
+ * const follower = new RevocationFollower(provider.revocations, feed);
  * await follower.look();
- * const isCurrent = () => follower.isCurrent;
  * ```
  */
 export class RevocationFollower {
   readonly #revocations: Revocations;
-  readonly #publish: (revocation: Revocation) => void;
+  readonly #feed: Pick<RevocationFeed, "publish" | "isFull" | "recover">;
+  readonly #now: () => number;
   #position = -1;
   #readAt = Number.NEGATIVE_INFINITY;
+  #triedAt = Number.NEGATIVE_INFINITY;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(revocations: Revocations, publish: (revocation: Revocation) => void) {
+  /** @param now milliseconds on a monotonic clock */
+  constructor(
+    revocations: Revocations,
+    feed: Pick<RevocationFeed, "publish" | "isFull" | "recover">,
+    now: () => number = () => performance.now(),
+  ) {
     this.#revocations = revocations;
-    this.#publish = publish;
+    this.#feed = feed;
+    this.#now = now;
   }
 
   /** Whether all revocations of a moment ago are published. */
   get isCurrent(): boolean {
-    return performance.now() - this.#readAt < CURRENT_MS;
+    return this.#now() - this.#readAt < CURRENT_MS;
   }
 
-  /** Reads and publishes what is new; calls wait for each other. */
+  /**
+   * Reads and publishes what is new; calls wait for each other.
+   *
+   * @throws RangeError if the feed has no room for all of them
+   */
   look(): Promise<void> {
     const looked = this.#last.then(() => this.#look());
     this.#last = looked.catch(() => undefined);
@@ -42,16 +56,42 @@ export class RevocationFollower {
   }
 
   async #look(): Promise<void> {
-    const time = performance.now();
+    if (this.#feed.isFull) return this.#recover();
+    const time = this.#now();
     // It goes back if the database was restored from a backup.
     if ((await this.#revocations.head()) < this.#position) this.#position = -1;
-    for (;;) {
-      const { revocations, position } = await this.#revocations.after(this.#position, BATCH);
-      for (const revocation of revocations) this.#publish(publishedOf(revocation));
-      if (position === this.#position) break;
+    for await (const [batch, position] of this.#batchesAfter(this.#position)) {
+      for (const revocation of batch) this.#feed.publish(revocation);
       this.#position = position;
     }
     this.#readAt = time;
+  }
+
+  async #recover(): Promise<void> {
+    const time = this.#now();
+    if (time - this.#triedAt < RECOVER_EVERY_MS) return;
+    this.#triedAt = time;
+    let last = -1;
+    const batches = this.#batchesAfter(last);
+    const all = (async function* () {
+      for await (const [batch, position] of batches) {
+        yield* batch;
+        last = position;
+      }
+    })();
+    if (!(await this.#feed.recover(all))) throw new RangeError("the feed of revocations is full");
+    this.#position = last;
+    this.#readAt = time;
+  }
+
+  /** The stored revocations after a position, in batches with the position of their last one. */
+  async *#batchesAfter(start: number): AsyncGenerator<readonly [readonly Revocation[], number]> {
+    for (let before = start; ; ) {
+      const { revocations, position } = await this.#revocations.after(before, BATCH);
+      if (position === before) return;
+      yield [revocations.map(publishedOf), position];
+      before = position;
+    }
   }
 }
 

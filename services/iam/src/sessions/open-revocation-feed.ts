@@ -16,12 +16,22 @@ export interface OpenedRevocationFeed {
 /**
  * Opens the feed of the stored revocations.
  *
+ * @param capacity how many it holds; as many as `RevocationFeed` does if absent
  * @throws DatabaseUnavailable where they cannot be read
  */
-export async function openRevocationFeed(revocations: Revocations): Promise<OpenedRevocationFeed> {
-  const feed = new RevocationFeed({ isCurrent: () => follower.isCurrent });
-  const follower = new RevocationFollower(revocations, (one) => feed.publish(one));
-  await follower.look();
+export async function openRevocationFeed(
+  revocations: Revocations,
+  capacity?: number,
+): Promise<OpenedRevocationFeed> {
+  const feed = new RevocationFeed({
+    isCurrent: () => follower.isCurrent,
+    ...(capacity === undefined ? {} : { capacity }),
+  });
+  const follower = new RevocationFollower(revocations, feed);
+  // A start with more than the feed can hold: tokens are refused until there is room.
+  await follower.look().catch((error: unknown) => {
+    if (!(error instanceof RangeError)) throw error;
+  });
   let hasFailed = false;
   const look = async () => {
     try {

@@ -1,9 +1,15 @@
-import type { Revocation } from "svc-access/runtime";
+import { type Revocation, RevocationFeed } from "svc-access/runtime";
 import { expect, test } from "vitest";
 import { RevocationFollower } from "../../src/sessions/follow-revocations.ts";
 import { Revocations } from "../../src/sessions/revocations.ts";
 import { ProviderDatabase } from "../../src/store/provider-database.ts";
 import { sqlite } from "../support/databases.ts";
+
+const feedOf = (published: Revocation[]) => ({
+  isFull: false,
+  recover: async () => true,
+  publish: (one: Revocation) => void published.push(one),
+});
 
 test("stored revocations are published, of this process and of others, each once", async () => {
   const { open } = await sqlite();
@@ -12,7 +18,7 @@ test("stored revocations are published, of this process and of others, each once
   ) as [Revocations, Revocations];
   await there.revoke({ kind: "jti", value: "before" });
   const published: Revocation[] = [];
-  const follower = new RevocationFollower(here, (one) => void published.push(one));
+  const follower = new RevocationFollower(here, feedOf(published));
   expect(follower.isCurrent).toBe(false);
   await follower.look();
   expect(published).toMatchObject([{ tokenId: "before" }]);
@@ -29,7 +35,41 @@ test("stored revocations are published, of this process and of others, each once
 test("while the database fails, what is published is not all", async () => {
   const failing = { kind: "sqlite", kysely: {} } as never;
   const revocations = new Revocations(new ProviderDatabase(failing));
-  const follower = new RevocationFollower(revocations, () => undefined);
+  const follower = new RevocationFollower(revocations, feedOf([]));
   await expect(follower.look()).rejects.toThrow();
   expect(follower.isCurrent).toBe(false);
+});
+
+test("a feed that was full serves again when some have expired, also those that it missed", async () => {
+  const { open } = await sqlite();
+  const clock = { now: 1_800_000_000_000, monotonic: 0 };
+  const clocks = { now: () => clock.now, monotonic: () => clock.monotonic };
+  const pass = (milliseconds: number) => {
+    clock.now += milliseconds;
+    clock.monotonic += milliseconds;
+  };
+  const revocations = new Revocations(new ProviderDatabase(open()), clocks.now);
+  const feed = new RevocationFeed({ clocks, capacity: 2, isCurrent: () => follower.isCurrent });
+  const follower = new RevocationFollower(revocations, feed, clocks.monotonic);
+  const isRevoked = (sessionId: string) =>
+    feed.isRevoked({ id: "t", sessionId, subject: "a", subjectType: "user", iat: 1, issuedAt: 1 });
+  await revocations.revoke({ kind: "sid", value: "s1" }, { kind: "sid", value: "s2" });
+  await follower.look();
+  expect(isRevoked("s3")).toBe(false);
+  pass(300_000);
+  await revocations.revoke({ kind: "sid", value: "s3" });
+  await expect(follower.look()).rejects.toThrow(RangeError);
+  expect(() => isRevoked("s3")).toThrow("is full");
+  await expect(follower.look()).rejects.toThrow(RangeError);
+  // Not on each look: it reads all of them.
+  pass(4000);
+  await follower.look();
+  expect(() => isRevoked("s4")).toThrow("is full");
+  // The first two have expired by then.
+  pass(200_000);
+  await follower.look();
+  expect([isRevoked("s3"), isRevoked("s4")]).toEqual([true, false]);
+  await revocations.revoke({ kind: "sid", value: "s4" });
+  await follower.look();
+  expect(isRevoked("s4")).toBe(true);
 });

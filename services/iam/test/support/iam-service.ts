@@ -32,6 +32,7 @@ export interface IamServiceOptions {
   readonly oidc?: Section;
   readonly login?: Section;
   readonly database?: Section;
+  readonly server?: Section;
   /** A port that was free. */
   readonly port?: number;
   /** A folder that a service used before, to start it again. */
@@ -90,6 +91,7 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
       server: {
         http: { address: `127.0.0.1:${port}` },
         grpc: { address: "127.0.0.1:0" },
+        ...options.server,
       },
       security: {
         authn: {

@@ -29,6 +29,8 @@ const MOST_FAILURES = 100;
 /** After this time without an attempt, failures are forgotten. */
 const FORGET_MS = 60 * MINUTE;
 
+const CLEAN_UP_BATCH = 500;
+
 /** Whether an attempt may be made: after a pause, or only later. */
 export type Permission =
   | { readonly allowed: true; readonly pauseMs: number }
@@ -84,11 +86,23 @@ export class LoginThrottle {
   }
 
   /** Removes what no longer counts. */
-  async removeForgotten(): Promise<void> {
-    await this.#database
-      .deleteFrom("iam_throttles")
-      .where("update_time", "<", this.#now() - FORGET_MS)
-      .execute();
+  async removeForgotten(signal: AbortSignal): Promise<void> {
+    for (let removed = CLEAN_UP_BATCH; removed >= CLEAN_UP_BATCH && !signal.aborted; ) {
+      // In batches: who guesses from many addresses leaves many rows.
+      const rows = await this.#database
+        .deleteFrom("iam_throttles")
+        .where("key", "in", (db) =>
+          db
+            .selectFrom("iam_throttles")
+            .select("key")
+            .where("update_time", "<", this.#now() - FORGET_MS)
+            .limit(CLEAN_UP_BATCH),
+        )
+        .where("update_time", "<", this.#now() - FORGET_MS)
+        .returning("key")
+        .execute();
+      removed = rows.length;
+    }
   }
 
   /** Counts an attempt by one key in one statement, so that many at once are not fewer. */

@@ -23,6 +23,11 @@ export function throttleKeys(account: string, address: string): ThrottleKeys {
   };
 }
 
+/** The key of what is counted by address alone, for one purpose. */
+export function addressKey(purpose: string, address: string): string {
+  return key("purpose and address", purpose, networkOf(address));
+}
+
 function key(...parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }

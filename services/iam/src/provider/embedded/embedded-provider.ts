@@ -8,6 +8,7 @@ import { ProviderDatabase } from "../../store/provider-database.ts";
 import { ProviderDocuments } from "../../store/provider-documents.ts";
 import type { Rotation } from "../../store/provider-keys.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
+import { DeviceStarts, deviceStartRefused } from "./device-starts.ts";
 import { type EmbeddedProviderOptions, PROVIDER_PATH } from "./embedded-options.ts";
 import { type Instance, ProviderInstances } from "./provider-instances.ts";
 import { providerJobs } from "./provider-jobs.ts";
@@ -28,6 +29,8 @@ export interface ProviderRequest
 const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set(["/token/introspection", "/token/revocation"]);
 /** Where people enter the codes that devices show. */
 const USER_CODE_PATH = "/device";
+/** Where devices begin a login. */
+const DEVICE_START_PATH = "/device/auth";
 /** What public pages of other origins may read, and browsers keep for a while. */
 const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
 
@@ -50,6 +53,7 @@ export class EmbeddedProvider {
   readonly #stores: ProviderStores;
   readonly #instances: ProviderInstances;
   readonly #userCodes: UserCodeAttempts;
+  readonly #deviceStarts: DeviceStarts;
 
   constructor(options: EmbeddedProviderOptions) {
     const { database, now } = options;
@@ -61,6 +65,7 @@ export class EmbeddedProvider {
     this.#stores = { documents, sessions: this.sessions, revocations: this.revocations };
     this.#instances = new ProviderInstances(options, opened, this.#stores);
     this.#userCodes = new UserCodeAttempts(database, now);
+    this.#deviceStarts = new DeviceStarts(database, now);
   }
 
   /** The issuer of the tokens. */
@@ -158,6 +163,10 @@ export class EmbeddedProvider {
     const { incoming, response, method } = request;
     const path = request.path.slice(PROVIDER_PATH.length) || "/";
     const body = method === "POST" ? await request.body() : undefined;
+    if (method === "POST" && path === DEVICE_START_PATH) {
+      const seconds = await this.#deviceStarts.begin(call.clientAddress);
+      if (seconds !== undefined) return deviceStartRefused(seconds);
+    }
     const isUserCode = path === USER_CODE_PATH && hasUserCode(body);
     if (isUserCode) {
       const seconds = await this.#userCodes.begin(call.clientAddress);

@@ -110,7 +110,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     now += 3_600_000;
     await fail(5, "bob", "203.0.113.8");
     now += 1;
-    await throttle.removeForgotten();
+    await throttle.removeForgotten(new AbortController().signal);
     const { kysely } = database.open();
     const rows = await (kysely as unknown as Kysely<UserTables>)
       .selectFrom("iam_throttles")

@@ -200,3 +200,17 @@ test("who guesses user codes is slowed, by address", async () => {
   expect(answer.status).toBe(429);
   expect(answer.text).toMatch(/Try again in \d+ seconds/);
 });
+
+test("who starts many device logins is refused for a while, by address", async () => {
+  const start = () =>
+    fetch(`${iam.issuer}/device/auth`, {
+      method: "POST",
+      body: new URLSearchParams({ client_id: TV.id }),
+    });
+  let answer = await start();
+  expect(answer.status).toBe(200);
+  for (let count = 0; count < 40 && answer.status === 200; count++) answer = await start();
+  expect(answer.status).toBe(429);
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await answer.json()).toMatchObject({ error: "slow_down" });
+});
