@@ -44,7 +44,7 @@ const KNOWN: Readonly<Record<string, string>> = {
  * The sections where the frame that is wrong comes after a request that can be answered: which is
  * first, is chance.
  */
-const MAY_BE_ANSWERED = /^http2\/(5\.1|6\.1|8\.1|8\.1\.2\.1|8\.1\.2\.6) /;
+const MAY_BE_ANSWERED = /^http2\/(5\.1|6\.1|6\.9|6\.9\.1|8\.1|8\.1\.2\.1|8\.1\.2\.6) /;
 /** What came was of a response: its headers, its last data, or that the rest of the request is not wanted. */
 const ANSWER =
   /(?:HEADERS Frame \(length:\d+, flags:0x0[45]|DATA Frame \(length:\d+, flags:0x01|RST_STREAM Frame \(length:4, flags:0x00), stream_id:\d+\)$/;
