@@ -1,10 +1,10 @@
 import type { ServiceDatabase } from "svc-access/database";
 import type { AuditRecorder, Job, ProcessLogger, RawHandler } from "svc-access/runtime";
 import type { Accounts } from "./accounts/accounts.ts";
+import { CALLBACK_PATH } from "./browser-login/paths.ts";
 import type { ClientConfig, IamConfig } from "./config/iam-config.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import { providerHandler } from "./login/interactions.ts";
-import { openCasdoor } from "./provider/casdoor/open-casdoor.ts";
 import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
 import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
@@ -50,9 +50,7 @@ const NS_PER_MS = 1_000_000;
  */
 export async function openProvider(parts: ProviderParts): Promise<OpenedProvider> {
   const { provider } = parts.configuration.config.security.authn;
-  if (provider === "embedded") return openEmbedded(parts);
-  if (provider === "oidc") return openOther(parts);
-  return { ...openCasdoor(parts), sessions: undefined, requiresPkce: false, rawHandlers: [] };
+  return provider === "embedded" ? openEmbedded(parts) : openOther(parts);
 }
 
 async function openEmbedded({
@@ -66,7 +64,13 @@ async function openEmbedded({
   const { config, sections } = configuration;
   const { iam } = sections;
   const { client_id: clientId, redirect_uris: redirectUris, scopes } = iam.login;
-  const own = new OwnClient({ clientId, redirectUris, scopes });
+  const callback = `${iam.public_url}${CALLBACK_PATH}`;
+  const own = new OwnClient({
+    clientId,
+    redirectUris:
+      iam.browser_login === "self" ? [...new Set([...redirectUris, callback])] : redirectUris,
+    scopes,
+  });
   const source = { file: iam.encryption_key_file, environment: config.environment };
   const provider = new EmbeddedProvider({
     publicUrl: iam.public_url,
@@ -95,10 +99,9 @@ async function openEmbedded({
 function openOther({ configuration, logger }: ProviderParts): OpenedProvider {
   const { config, sections } = configuration;
   const { client_id: clientId, client_secret: clientSecret = "", scopes } = sections.iam.login;
-  const { issuer = "", discovery_url: discoveryUrl } = config.security.authn.oidc ?? {};
+  const issuer = config.security.authn.oidc?.issuer ?? "";
   const client = new OidcProviderClient({
     issuer,
-    discoveryUrl,
     clientId,
     clientSecret,
     scopes,

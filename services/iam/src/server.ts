@@ -23,6 +23,7 @@ import { PasswordHasher } from "./accounts/passwords/password-hasher.ts";
 import { LoginThrottle } from "./accounts/throttle/login-throttle.ts";
 import { authHandlers } from "./auth/auth-handlers.ts";
 import { TokenCheck } from "./auth/token-check.ts";
+import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import { CurrentUser } from "./me/current-user.ts";
 import { PreferenceStore } from "./me/preferences.ts";
@@ -32,6 +33,7 @@ import { openProvider } from "./open-provider.ts";
 import { sessionHandlers } from "./session-api/session-handlers.ts";
 import { openRevocationFeed } from "./sessions/open-revocation-feed.ts";
 import { Revocations } from "./sessions/revocations.ts";
+import type { BrowserSessionTables } from "./store/browser-session-tables.ts";
 import { ProviderDatabase } from "./store/provider-database.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
 import { IAM_TABLES, type IamTables } from "./store/tables.ts";
@@ -101,6 +103,14 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     logger,
     ...(keySet === undefined ? {} : { keySet }),
   });
+  const browsers = openBrowserLogin({
+    configuration,
+    database: database.as<BrowserSessionTables>(),
+    provider: provider.client,
+    verifier,
+    recorder,
+    logger,
+  });
   const groups = new Groups(engine);
   const auth = bindIAMAuthService(
     authHandlers({
@@ -148,9 +158,11 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
       ...laterServices(),
     ],
     routes: readRouteDocument(ROUTES),
-    rawHandlers: provider.rawHandlers,
+    authenticators: browsers.authenticators,
+    rawHandlers: [...provider.rawHandlers, ...browsers.rawHandlers],
     jobs: [
       ...provider.jobs,
+      ...browsers.jobs,
       ended.job,
       {
         name: "throttle_clean_up",

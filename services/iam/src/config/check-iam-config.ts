@@ -1,8 +1,12 @@
 import type { ServiceConfig } from "svc-access/runtime";
 import { PROVIDER_PATH } from "../provider/embedded/embedded-options.ts";
-import { checkCasdoor } from "./check-casdoor.ts";
-import { at, type ConfigProblem } from "./config-problem.ts";
 import type { IamConfig } from "./iam-config.ts";
+
+/** A problem at a key of the configuration. */
+export interface ConfigProblem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
 
 /** Yields where the section `iam` and the sections that are built in do not fit together. */
 export function* checkIamConfig(
@@ -30,10 +34,11 @@ export function* checkIamConfig(
       `does not have iam.login.client_id, ${iam.login.client_id}: the tokens of logins would be refused`,
     );
   }
-  if (authn.provider !== "casdoor" && authn.casdoor !== undefined) {
+  const needsKey = authn.provider === "embedded" || iam.browser_login === "self";
+  if (needsKey && iam.encryption_key_file === undefined && config.environment !== "development") {
     yield at(
-      ["security", "authn", "casdoor"],
-      `is given, but the provider is ${authn.provider}: write provider: casdoor, or remove it`,
+      ["iam", "encryption_key_file"],
+      "is missing: write a key with `openssl rand -base64 32 > iam-encryption-key`, keep a copy of it outside the database's backups, and name the file",
     );
   }
   if (authn.provider === "embedded") yield* checkEmbedded(config, iam);
@@ -47,12 +52,6 @@ function* checkEmbedded(config: ServiceConfig, iam: IamConfig): Iterable<ConfigP
     yield at(
       ["security", "authn", "oidc", "issuer"],
       `is ${configured}, but the embedded provider at iam.public_url is ${issuer}`,
-    );
-  }
-  if (iam.encryption_key_file === undefined && config.environment !== "development") {
-    yield at(
-      ["iam", "encryption_key_file"],
-      "is missing: write a key with `openssl rand -base64 32 > iam-encryption-key`, keep a copy of it outside the database's backups, and name the file",
     );
   }
   if (!UUID.test(iam.login.client_id)) {
@@ -75,15 +74,11 @@ function* checkEmbedded(config: ServiceConfig, iam: IamConfig): Iterable<ConfigP
 }
 
 function* checkOther(
-  config: ServiceConfig,
-  iam: IamConfig,
+  { security }: ServiceConfig,
+  { login, clients, browser_login }: IamConfig,
   kind: "oidc" | "casdoor",
 ): Iterable<ConfigProblem> {
-  const { login, clients, browser_login } = iam;
-  const { casdoor } = config.security.authn;
-  // Casdoor's own secret counts, if the client is the same.
-  const isSameClient = kind === "casdoor" && casdoor?.client_id === login.client_id;
-  if (login.client_secret === undefined && !isSameClient) {
+  if (login.client_secret === undefined) {
     yield at(
       ["iam", "login", "client_secret"],
       "is missing: write client_secret: ${IAM_CLIENT_SECRET}",
@@ -98,7 +93,16 @@ function* checkOther(
   if (browser_login === "self" && !login.scopes.includes("openid")) {
     yield at(["iam", "login", "scopes"], "must have openid: browsers log in with it");
   }
-  if (kind === "casdoor") yield* checkCasdoor(config, iam);
+  if (kind === "casdoor" && security.authn.casdoor === undefined) {
+    yield at(["security", "authn", "casdoor"], "is missing: the provider is casdoor");
+  }
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function at(path: readonly (string | number)[], message: string): ConfigProblem {
+  const written = path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("");
+  return { path, message: `${written.slice(1)} ${message}` };
+}

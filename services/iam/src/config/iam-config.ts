@@ -108,13 +108,13 @@ export const iamSection = z.strictObject({
   public_url: origin,
   /** The keys that encrypt what is secret in the database. */
   encryption_key_file: z.string().min(1).optional(),
-  /** Who logs browsers in: the edge, or this service. */
+  /** Who logs browsers in: the edge, or this service (one process without an edge). */
   browser_login: z.enum(["gateway", "self"]).default("gateway"),
   /** The client that this service is at the identity provider. */
   login,
   /** The clients of the embedded provider. */
   clients: z.array(client).max(1024).default([]),
-  /** How long people stay logged in, with the embedded provider. */
+  /** How long people stay logged in, with the embedded provider or `browser_login: self`. */
   sessions: z
     .strictObject({ idle_ns: days(3 * DAY_NS), absolute_ns: days(30 * DAY_NS) })
     .refine(({ idle_ns, absolute_ns }) => idle_ns <= absolute_ns, {

@@ -1,4 +1,12 @@
-import type { CallContext } from "svc-access/runtime";
+import type { CallAudit } from "svc-access/runtime";
+
+/** What a provider works for: a call, or a session whose tokens are refreshed. */
+export interface ProviderCall {
+  /** The address of the client; empty if it is not known. */
+  readonly clientAddress: string;
+  /** Where events are recorded. */
+  readonly audit: Pick<CallAudit, "record">;
+}
 
 /** A login that is about to begin. */
 export interface LoginRequest {
@@ -20,6 +28,8 @@ export interface CodeExchange {
   readonly nonce: string;
   /** The `iss` of the callback (RFC 9207). Empty: not checked. */
   readonly issuer: string;
+  /** Whether it must have an `iss` if the provider announces one: the caller has seen the whole callback. */
+  readonly isWholeCallback?: boolean;
 }
 
 /** What an identity provider issues. A text that it did not give is empty. */
@@ -44,19 +54,31 @@ export type RevocableKind = "access_token" | "refresh_token";
  */
 export interface IdentityProvider {
   /** Where a browser logs in. */
-  loginUrl(request: LoginRequest, call: CallContext): Promise<string>;
+  loginUrl(request: LoginRequest, call: ProviderCall): Promise<string>;
   /** Exchanges the code of a callback. */
-  exchangeCode(exchange: CodeExchange, call: CallContext): Promise<Tokens>;
+  exchangeCode(exchange: CodeExchange, call: ProviderCall): Promise<Tokens>;
   /**
    * Exchanges a refresh token, which ends.
    *
    * @param scopes those to ask for; empty: all that were granted
    */
-  refresh(refreshToken: string, scopes: readonly string[], call: CallContext): Promise<Tokens>;
+  refresh(refreshToken: string, scopes: readonly string[], call: ProviderCall): Promise<Tokens>;
   /**
    * Ends a token; one that the provider does not know has ended.
    *
    * @param kind undefined where the caller does not know
    */
-  revoke(token: string, kind: RevocableKind | undefined, call: CallContext): Promise<void>;
+  revoke(token: string, kind: RevocableKind | undefined, call: ProviderCall): Promise<void>;
+  /**
+   * Ends the login that tokens come from, for all its clients.
+   *
+   * @param returnTo where a browser goes that must visit the provider for it
+   * @returns the address at the provider that the browser must visit (OpenID Connect RP-Initiated
+   * Logout); undefined if nothing is left to do
+   */
+  endLogin(
+    tokens: Pick<Tokens, "accessToken" | "refreshToken" | "idToken">,
+    returnTo: string,
+    call: ProviderCall,
+  ): Promise<string | undefined>;
 }

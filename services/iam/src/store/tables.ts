@@ -1,11 +1,16 @@
 import type { ServiceTables } from "svc-access/database";
+import {
+  BROWSER_SESSION_RIGHTS,
+  type BrowserSessionTables,
+  createBrowserSessionTables,
+} from "./browser-session-tables.ts";
 import { createUserTables } from "./create-user-tables.ts";
 import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
 import { addSessionEnd } from "./session-tables.ts";
 import type { UserTables } from "./user-tables.ts";
 
 /** The tables of the service. */
-export interface IamTables extends ProviderTables, UserTables {}
+export interface IamTables extends ProviderTables, UserTables, BrowserSessionTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -14,9 +19,11 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_provider_tables", up: createProviderTables },
     { name: "create_user_tables", up: createUserTables },
     { name: "add_session_end", up: addSessionEnd },
+    { name: "create_browser_sessions", up: createBrowserSessionTables },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
+    ...BROWSER_SESSION_RIGHTS,
     iam_users: ["select", "insert", "update"],
     iam_profiles: ["select", "insert", "update"],
     iam_preferences: ["select", "insert", "update"],

@@ -7,6 +7,8 @@ interface Cookie {
 export class Browser {
   readonly #cookies = new Map<string, Cookie>();
   readonly #origin: string;
+  /** The headers `Set-Cookie` of all responses. */
+  readonly lines: string[] = [];
   /** The addresses of all requests. */
   readonly visited: string[] = [];
 
@@ -32,6 +34,7 @@ export class Browser {
         ...init.headers,
       },
     });
+    this.lines.push(...response.headers.getSetCookie());
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     return response;
   }
@@ -67,6 +70,11 @@ export class Browser {
     for (const [name, value] of Object.entries(fields)) body.set(name, value);
     const url = new URL(unescaped(action[1] ?? ""), visit.url).href;
     return this.open(action[1] === undefined ? visit.url : url, { method: "POST", body, ...init });
+  }
+
+  /** The names of its cookies. */
+  names(): string[] {
+    return [...this.#cookies.keys()];
   }
 
   /** The value of a cookie. */

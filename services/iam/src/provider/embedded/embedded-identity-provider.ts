@@ -1,8 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
+import { decodeJwt } from "jose";
 import inject from "light-my-request";
-import type { CallContext, ProcessLogger } from "svc-access/runtime";
-import type { CodeExchange, IdentityProvider, LoginRequest, Tokens } from "../identity-provider.ts";
+import type { ProcessLogger } from "svc-access/runtime";
+import type {
+  CodeExchange,
+  IdentityProvider,
+  LoginRequest,
+  ProviderCall,
+  Tokens,
+} from "../identity-provider.ts";
 import type { ProviderFetch } from "../oidc/bounded-fetch.ts";
 import { OidcProviderClient } from "../oidc/oidc-provider-client.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
@@ -63,10 +70,12 @@ export class OwnClient {
  * records belongs to the call that it works for.
  */
 class EmbeddedIdentityProvider implements IdentityProvider {
-  readonly #calls = new AsyncLocalStorage<CallContext>();
+  readonly #calls = new AsyncLocalStorage<ProviderCall>();
+  readonly #provider: EmbeddedProvider;
   readonly #client: OidcProviderClient;
 
   constructor(provider: EmbeddedProvider, connect: (fetch: ProviderFetch) => OidcProviderClient) {
+    this.#provider = provider;
     this.#client = connect((url, init) => {
       const call = this.#calls.getStore();
       if (call === undefined) throw new Error("the provider is asked outside of a call");
@@ -74,24 +83,35 @@ class EmbeddedIdentityProvider implements IdentityProvider {
     });
   }
 
-  loginUrl(request: LoginRequest, call: CallContext): Promise<string> {
+  loginUrl(request: LoginRequest, call: ProviderCall): Promise<string> {
     return this.#calls.run(call, () => this.#client.loginUrl(request));
   }
 
-  exchangeCode(exchange: CodeExchange, call: CallContext): Promise<Tokens> {
+  exchangeCode(exchange: CodeExchange, call: ProviderCall): Promise<Tokens> {
     return this.#calls.run(call, () => this.#client.exchangeCode(exchange));
   }
 
-  refresh(refreshToken: string, scopes: readonly string[], call: CallContext): Promise<Tokens> {
+  refresh(refreshToken: string, scopes: readonly string[], call: ProviderCall): Promise<Tokens> {
     return this.#calls.run(call, () => this.#client.refresh(refreshToken, scopes));
   }
 
   revoke(
     token: string,
     kind: "access_token" | "refresh_token" | undefined,
-    call: CallContext,
+    call: ProviderCall,
   ): Promise<void> {
     return this.#calls.run(call, () => this.#client.revoke(token, kind));
+  }
+
+  /** In this process, so that the browser is asked nothing. */
+  async endLogin(
+    { accessToken }: Pick<Tokens, "accessToken">,
+    _returnTo: string,
+    call: ProviderCall,
+  ): Promise<undefined> {
+    const { sid, sub } = decodeJwt(accessToken);
+    if (typeof sid !== "string" || typeof sub !== "string") return;
+    await this.#provider.within({ call }, () => this.#provider.endSessionOf(sid, sub));
   }
 }
 
@@ -101,7 +121,7 @@ const NO_HEADERS = { all: () => [] };
 /** Asks the provider as a request from outside would, without a connection. */
 async function fetchInside(
   provider: EmbeddedProvider,
-  call: CallContext,
+  call: ProviderCall,
   url: string,
   { method = "GET", headers, body }: RequestInit,
 ): Promise<Response> {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { CallContext, Job, RawRequest, RawResponse } from "svc-access/runtime";
+import type { Job, RawRequest, RawResponse } from "svc-access/runtime";
 import { slowedResponse } from "../../pages/slowed-page.ts";
 import type { LoginSession } from "../../sessions/login-session.ts";
 import { Revocations } from "../../sessions/revocations.ts";
@@ -7,6 +7,7 @@ import { Sessions } from "../../sessions/sessions.ts";
 import { ProviderDatabase } from "../../store/provider-database.ts";
 import { ProviderDocuments } from "../../store/provider-documents.ts";
 import type { Rotation } from "../../store/provider-keys.ts";
+import type { ProviderCall } from "../identity-provider.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { DeviceStarts, deviceStartRefused } from "./device-starts.ts";
 import { type EmbeddedProviderOptions, PROVIDER_PATH } from "./embedded-options.ts";
@@ -158,8 +159,15 @@ export class EmbeddedProvider {
     await tellClients(provider, ended, this.#options.log);
   }
 
+  /** Ends the session that a client's tokens have come from, by their claim `sid`. */
+  async endSessionOf(sid: string, accountId: string): Promise<void> {
+    for (const { id, clients } of await this.sessions.list(accountId)) {
+      if (clients.some((client) => client.sid === sid)) await this.endSession(id, accountId);
+    }
+  }
+
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
-  async handle(request: ProviderRequest, call: CallContext): Promise<RawResponse | undefined> {
+  async handle(request: ProviderRequest, call: ProviderCall): Promise<RawResponse | undefined> {
     const { incoming, response, method } = request;
     const path = request.path.slice(PROVIDER_PATH.length) || "/";
     const body = method === "POST" ? await request.body() : undefined;

@@ -1,4 +1,4 @@
-import type { ClientAuth, Configuration } from "openid-client";
+import type { Configuration } from "openid-client";
 import { type ProcessLogger, ServiceError } from "svc-access/runtime";
 import type {
   CodeExchange,
@@ -19,19 +19,7 @@ export interface OidcClientOptions {
   readonly logger: Pick<ProcessLogger, "error">;
   /** Whether the provider may be called without TLS: on loopback, or in development. */
   readonly allowHttp: boolean;
-  /** The discovery document; undefined: that of the issuer. */
-  readonly discoveryUrl?: string | undefined;
-  /** Endpoints that are used instead of those of the discovery document, such as internal ones. */
-  readonly endpoints?: OidcEndpoints;
-  /** How the client sends its secret; `basic` if absent. */
-  readonly authentication?: "basic" | "post";
   readonly fetch?: ProviderFetch;
-}
-
-/** Endpoints of a provider that this service calls itself. */
-export interface OidcEndpoints {
-  readonly token?: string | undefined;
-  readonly keySet?: string | undefined;
 }
 
 /** How long what discovery found is used. */
@@ -69,8 +57,12 @@ export class OidcProviderClient implements IdentityProvider {
   }
 
   async exchangeCode(exchange: CodeExchange): Promise<Tokens> {
-    const { code, redirectUri, codeVerifier, nonce, issuer } = exchange;
-    if (issuer !== "" && issuer !== this.#options.issuer) {
+    const { code, redirectUri, codeVerifier, nonce, issuer, isWholeCallback } = exchange;
+    if (
+      issuer !== ""
+        ? issuer !== this.#options.issuer
+        : isWholeCallback && (await this.#sendsIssuer())
+    ) {
       throw new ServiceError("INVALID_ARGUMENT", "the callback is from another issuer");
     }
     const parameters = {
@@ -105,6 +97,30 @@ export class OidcProviderClient implements IdentityProvider {
     } catch (error) {
       throw explainProviderError(error, this.#options.logger);
     }
+  }
+
+  async endLogin(
+    { refreshToken, idToken }: Pick<Tokens, "refreshToken" | "idToken">,
+    returnTo: string,
+  ): Promise<string | undefined> {
+    const { buildEndSessionUrl } = await openidClient();
+    const configuration = await this.#configuration();
+    const { revocation_endpoint, end_session_endpoint } = configuration.serverMetadata();
+    if (revocation_endpoint !== undefined && refreshToken !== "") {
+      await this.revoke(refreshToken, "refresh_token");
+    }
+    if (end_session_endpoint === undefined) return undefined;
+    return buildEndSessionUrl(configuration, {
+      post_logout_redirect_uri: returnTo,
+      ...(idToken === "" ? {} : { id_token_hint: idToken }),
+    }).href;
+  }
+
+  /** Whether the callbacks of the provider name it (RFC 9207). */
+  async #sendsIssuer(): Promise<boolean> {
+    const configuration = await this.#configuration();
+    const metadata = configuration.serverMetadata();
+    return metadata.authorization_response_iss_parameter_supported === true;
   }
 
   async #grant(
@@ -147,63 +163,28 @@ export class OidcProviderClient implements IdentityProvider {
   }
 
   async #discover(): Promise<Configuration> {
-    const {
-      issuer,
-      clientId,
-      discoveryUrl,
-      endpoints = {},
-      allowHttp,
-      fetch,
-      logger,
-    } = this.#options;
+    const { issuer, clientId, clientSecret, allowHttp, fetch, logger } = this.#options;
     const openid = await openidClient();
+    const { ClientSecretBasic, customFetch, discovery } = openid;
     // Signatures of ID tokens are verified, although they come from the provider itself.
     const execute = [openid.enableNonRepudiationChecks];
     if (allowHttp) execute.push(openid.allowInsecureRequests);
-    const authentication = this.#authentication(openid);
-    const bounded = boundedFetch(fetch) as never;
     try {
-      const found = await openid.discovery(
-        new URL(discoveryUrl ?? issuer),
+      return await discovery(
+        new URL(issuer),
         clientId,
         undefined,
-        authentication,
-        { [openid.customFetch]: bounded, execute },
-      );
-      const { supportsPKCE: _, ...metadata } = found.serverMetadata();
-      // openid-client does not compare it for the address of a document.
-      if (discoveryUrl !== undefined && metadata.issuer !== issuer) {
-        throw new Error(`the discovery document has the issuer ${metadata.issuer}, not ${issuer}`);
-      }
-      if (endpoints.token === undefined && endpoints.keySet === undefined) return found;
-      const { token = metadata.token_endpoint, keySet = metadata.jwks_uri } = endpoints;
-      const configuration = new openid.Configuration(
+        ClientSecretBasic(clientSecret),
         {
-          ...metadata,
-          ...(token === undefined ? {} : { token_endpoint: token }),
-          ...(keySet === undefined ? {} : { jwks_uri: keySet }),
+          [customFetch]: boundedFetch(fetch) as never,
+          execute,
         },
-        clientId,
-        undefined,
-        authentication,
       );
-      configuration[openid.customFetch] = bounded;
-      for (const extend of execute) extend(configuration);
-      return configuration;
     } catch (error) {
       throw explainProviderError(error, logger);
     }
   }
-
-  #authentication({ ClientSecretBasic, ClientSecretPost }: OpenidClient): ClientAuth {
-    const { clientSecret, authentication } = this.#options;
-    return authentication === "post"
-      ? ClientSecretPost(clientSecret)
-      : ClientSecretBasic(clientSecret);
-  }
 }
-
-type OpenidClient = typeof import("openid-client");
 
 /** It is loaded when the first login needs it. */
 const openidClient = () => import("openid-client");

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { CallContext } from "svc-access/runtime";
+import type { ProviderCall } from "../../identity-provider.ts";
 import type { Payload } from "./payload.ts";
 
 /** What belongs to the request under way. */
 export interface RequestScope {
-  readonly call: CallContext;
+  readonly call: ProviderCall;
   /** What the client says it is. */
   readonly userAgent?: string;
   /** The access token that was presented to be introspected or revoked. */

@@ -1,0 +1,159 @@
+import {
+  type CallContext,
+  type ProcessLogger,
+  type RawHandler,
+  type RawRequest,
+  type RawResponse,
+  ServiceError,
+  type TokenVerifier,
+} from "svc-access/runtime";
+import { pageResponse, redirectResponse } from "../pages/page-response.ts";
+import type { IdentityProvider } from "../provider/identity-provider.ts";
+import { accountPage, badReturnPage, failedLoginPage } from "./browser-login-pages.ts";
+import type { BrowserSessions } from "./browser-sessions.ts";
+import { checkTokens, refreshTimeOf } from "./check-tokens.ts";
+import { cookieLine, cookiesOf, SESSION_COOKIE } from "./cookies.ts";
+import { ACCOUNT_PATH, CALLBACK_PATH, LOGIN_PATH } from "./paths.ts";
+import type { PendingLogin, PendingLogins } from "./pending-logins.ts";
+import { returnAddress } from "./return-path.ts";
+
+/** What login and callback need. */
+export interface LoginHandlersOptions {
+  /** `iam.public_url`. */
+  readonly origin: string;
+  readonly provider: IdentityProvider;
+  readonly pending: PendingLogins;
+  readonly sessions: BrowserSessions;
+  readonly verifier: TokenVerifier;
+  readonly logger: Pick<ProcessLogger, "error" | "warn">;
+}
+
+const EXPIRED =
+  "It has expired, was already completed, or began in another browser. Cookies must be allowed.";
+const REFUSED = "The identity provider has refused it.";
+const UNAVAILABLE = "The identity provider does not answer. Try again in a few minutes.";
+/** Longer than any code or state. */
+const LONGEST = 4096;
+
+/** The handlers of the beginning of a login, of its callback, and of the page that it leads to. */
+export function loginHandlers(options: LoginHandlersOptions): RawHandler[] {
+  return [
+    { path: LOGIN_PATH, handle: (request, call) => beginLogin(options, request, call) },
+    { path: CALLBACK_PATH, handle: (request, call) => completeLogin(options, request, call) },
+    {
+      path: ACCOUNT_PATH,
+      handle: (_, { principal }) =>
+        principal === undefined
+          ? redirectResponse(LOGIN_PATH)
+          : pageResponse(200, accountPage(principal)),
+    },
+  ];
+}
+
+async function beginLogin(
+  { origin, provider, pending, logger }: LoginHandlersOptions,
+  { query, headers }: RawRequest,
+  call: CallContext,
+): Promise<RawResponse> {
+  const returnTo = returnAddress(origin, single(query, "return_to"));
+  if (returnTo === undefined || query.getAll("return_to").length > 1) {
+    return pageResponse(400, badReturnPage());
+  }
+  if (call.principal !== undefined) return redirectResponse(returnTo);
+  const { login, codeChallenge, cookies } = pending.begin(headers, returnTo);
+  const { state, nonce } = login;
+  const redirectUri = `${origin}${CALLBACK_PATH}`;
+  try {
+    const url = await provider.loginUrl({ redirectUri, state, nonce, codeChallenge }, call);
+    return redirectResponse(url, { "Set-Cookie": cookies });
+  } catch (error) {
+    return failed(error, logger);
+  }
+}
+
+async function completeLogin(
+  options: LoginHandlersOptions,
+  { query, headers }: RawRequest,
+  call: CallContext,
+): Promise<RawResponse> {
+  const { pending, sessions, logger } = options;
+  const state = single(query, "state");
+  const login = state === undefined ? undefined : pending.find(headers, state);
+  if (login === undefined) return pageResponse(400, failedLoginPage(EXPIRED));
+  const ended = pending.ended(login.state);
+  // A provider may end the session's tokens if it sees the code again.
+  if (await sessions.hasBegun(login.state)) {
+    return pageResponse(400, failedLoginPage(EXPIRED), { "Set-Cookie": ended });
+  }
+  const code = single(query, "code");
+  // What `error` says is for developers, and whoever made the link can choose it.
+  if (code === undefined || query.has("error")) {
+    return pageResponse(400, failedLoginPage(REFUSED), { "Set-Cookie": ended });
+  }
+  try {
+    const issuer = single(query, "iss");
+    const { token, seconds } = await startSession(options, { login, code, issuer, query }, call);
+    // The cookie may be one that somebody else has set; its session does not continue in this login.
+    for (const [, old] of cookiesOf(headers, SESSION_COOKIE)) await sessions.endOf(old);
+    const cookie = cookieLine(SESSION_COOKIE, token, seconds);
+    return redirectResponse(login.returnTo, { "Set-Cookie": [cookie, ended] });
+  } catch (error) {
+    return failed(error, logger, ended);
+  }
+}
+
+/** What a callback brings. */
+interface Callback {
+  readonly login: PendingLogin;
+  readonly code: string;
+  readonly issuer: string | undefined;
+  readonly query: URLSearchParams;
+}
+
+async function startSession(
+  { origin, provider, sessions, verifier }: LoginHandlersOptions,
+  { login, code, issuer, query }: Callback,
+  call: CallContext,
+) {
+  if (query.getAll("iss").length > 1) throw new ServiceError("INVALID_ARGUMENT", "iss comes twice");
+  const tokens = await provider.exchangeCode(
+    {
+      code,
+      redirectUri: `${origin}${CALLBACK_PATH}`,
+      codeVerifier: login.codeVerifier,
+      nonce: login.nonce,
+      issuer: issuer ?? "",
+      isWholeCallback: true,
+    },
+    call,
+  );
+  const subject = await checkTokens(verifier, tokens);
+  const refreshTime = refreshTimeOf(tokens.accessToken);
+  const started = await sessions.begin({ state: login.state, subject, tokens, refreshTime });
+  if (started === undefined) throw new ServiceError("INVALID_ARGUMENT", "the login was completed");
+  await call.audit.record({
+    event: "browser_session.started",
+    riskLevel: "LOW",
+    resource: `${subject.subjectType}:${subject.subjectId}`,
+  });
+  return started;
+}
+
+function failed(
+  error: unknown,
+  logger: LoginHandlersOptions["logger"],
+  ended?: string,
+): RawResponse {
+  if (!(error instanceof ServiceError)) throw error;
+  const isUnavailable = error.code === "UNAVAILABLE";
+  logger.warn({ err: error }, "a login in a browser did not succeed");
+  const page = failedLoginPage(isUnavailable ? UNAVAILABLE : REFUSED);
+  const headers = ended === undefined ? {} : { "Set-Cookie": ended };
+  return pageResponse(isUnavailable ? 503 : 400, page, headers);
+}
+
+/** The only value of a parameter; undefined if it is absent, comes twice or is too long. */
+function single(query: URLSearchParams, name: string): string | undefined {
+  const [value, ...more] = query.getAll(name);
+  return value === undefined || more.length > 0 || value.length > LONGEST ? undefined : value;
+}

@@ -1,0 +1,84 @@
+import {
+  type CallContext,
+  type ProcessLogger,
+  type RawHandler,
+  type RawRequest,
+  type RawResponse,
+  ServiceError,
+} from "svc-access/runtime";
+import { formFields } from "../pages/form-fields.ts";
+import type { FormTokens } from "../pages/form-tokens.ts";
+import { pageResponse, redirectResponse } from "../pages/page-response.ts";
+import type { IdentityProvider } from "../provider/identity-provider.ts";
+import { loggedOutPage, logoutPage } from "./browser-login-pages.ts";
+import type { BrowserSession, BrowserSessions } from "./browser-sessions.ts";
+import { cookieOf, removedCookie, SESSION_COOKIE } from "./cookies.ts";
+import { LOGOUT_PATH } from "./paths.ts";
+
+/** What logout needs. */
+export interface LogoutHandlerOptions {
+  /** `iam.public_url`. */
+  readonly origin: string;
+  readonly provider: Pick<IdentityProvider, "endLogin">;
+  readonly sessions: BrowserSessions;
+  readonly forms: FormTokens;
+  readonly logger: Pick<ProcessLogger, "warn">;
+}
+
+const FORM = "logout";
+
+/** The handler of logout: a page with a button, since a link of another site must not end a login. */
+export function logoutHandler(options: LogoutHandlerOptions): RawHandler {
+  return {
+    path: LOGOUT_PATH,
+    handle: (request, call) =>
+      request.method === "POST" ? logOut(options, request, call) : show(options, request, call),
+  };
+}
+
+function show(
+  { forms }: LogoutHandlerOptions,
+  { headers }: RawRequest,
+  { principal }: CallContext,
+): RawResponse {
+  const browser = cookieOf(headers, SESSION_COOKIE);
+  if (principal === undefined || browser === undefined) return pageResponse(200, loggedOutPage());
+  return pageResponse(200, logoutPage(principal, forms.issue({ form: FORM, browser })));
+}
+
+async function logOut(
+  options: LogoutHandlerOptions,
+  request: RawRequest,
+  call: CallContext,
+): Promise<RawResponse> {
+  const { origin, sessions, forms } = options;
+  const cookie = cookieOf(request.headers, SESSION_COOKIE);
+  const removed = { "Set-Cookie": removedCookie(SESSION_COOKIE) };
+  if (cookie === undefined) return redirectResponse(LOGOUT_PATH);
+  if (!forms.isValid(await formFields(request), { form: FORM, browser: cookie })) {
+    throw new ServiceError("FORBIDDEN", "the form was not shown in this browser, or has expired");
+  }
+  const session = await sessions.endOf(cookie);
+  if (session === undefined) return redirectResponse(LOGOUT_PATH, removed);
+  await call.audit.record({
+    event: "browser_session.ended",
+    riskLevel: "LOW",
+    resource: `${session.subjectType}:${session.subjectId}`,
+  });
+  const next = await endAtProvider(options, session, call);
+  return redirectResponse(next ?? `${origin}${LOGOUT_PATH}`, removed);
+}
+
+/** Here the login has ended; the provider may not answer. */
+async function endAtProvider(
+  { origin, provider, logger }: LogoutHandlerOptions,
+  { tokens }: BrowserSession,
+  call: CallContext,
+): Promise<string | undefined> {
+  try {
+    return await provider.endLogin(tokens, `${origin}${LOGOUT_PATH}`, call);
+  } catch (error) {
+    logger.warn({ err: error }, "the login at the identity provider may not have ended");
+    return undefined;
+  }
+}

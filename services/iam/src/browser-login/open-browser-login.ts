@@ -1,0 +1,80 @@
+import type { ServiceDatabase } from "svc-access/database";
+import type {
+  AuditRecorder,
+  Authenticator,
+  Job,
+  ProcessLogger,
+  RawHandler,
+  TokenVerifier,
+} from "svc-access/runtime";
+import type { LoadedIamConfig } from "../config/load-iam-config.ts";
+import { FormTokens } from "../pages/form-tokens.ts";
+import type { IdentityProvider } from "../provider/identity-provider.ts";
+import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
+import { SecretBox } from "../secrets/secret-box.ts";
+import type { BrowserSessionTables } from "../store/browser-session-tables.ts";
+import { BrowserSessions } from "./browser-sessions.ts";
+import { FreshTokens } from "./fresh-tokens.ts";
+import { loginHandlers } from "./login-handlers.ts";
+import { logoutHandler } from "./logout-handler.ts";
+import { PendingLogins } from "./pending-logins.ts";
+import { SessionAuthenticator } from "./session-authenticator.ts";
+
+/** What the login of browsers is made with. */
+export interface BrowserLoginParts {
+  readonly configuration: LoadedIamConfig;
+  readonly database: ServiceDatabase<BrowserSessionTables>;
+  readonly provider: IdentityProvider;
+  readonly verifier: TokenVerifier;
+  /** For what the provider does outside of calls. */
+  readonly recorder: AuditRecorder;
+  readonly logger: ProcessLogger;
+}
+
+/** The login of browsers, as parts of a server. */
+export interface BrowserLogin {
+  readonly authenticators: readonly Authenticator[];
+  readonly rawHandlers: readonly RawHandler[];
+  readonly jobs: readonly Job[];
+}
+
+const NS_PER_MS = 1_000_000;
+
+/**
+ * Opens the login of browsers if `iam.browser_login` is `self`. With `gateway` it is empty: the edge
+ * has those paths.
+ *
+ * @throws EncryptionKeyError if the encryption keys cannot be read
+ */
+export function openBrowserLogin(parts: BrowserLoginParts): BrowserLogin {
+  const { configuration, database, provider, verifier, recorder, logger } = parts;
+  const { config, sections } = configuration;
+  const { iam } = sections;
+  if (iam.browser_login !== "self") return { authenticators: [], rawHandlers: [], jobs: [] };
+  const origin = iam.public_url;
+  const source = { file: iam.encryption_key_file, environment: config.environment };
+  const box = new SecretBox(readEncryptionKeys(source));
+  const times = {
+    idleMs: iam.sessions.idle_ns / NS_PER_MS,
+    absoluteMs: iam.sessions.absolute_ns / NS_PER_MS,
+  };
+  const sessions = new BrowserSessions(database, box, times);
+  // Tokens are refreshed before a call is known by its name, so its events are those of the process.
+  const call = { clientAddress: "", audit: recorder };
+  const fresh = new FreshTokens({ provider, sessions, verifier, call });
+  return {
+    authenticators: [new SessionAuthenticator({ sessions, fresh, verifier, logger })],
+    rawHandlers: [
+      ...loginHandlers({
+        origin,
+        provider,
+        pending: new PendingLogins(box),
+        sessions,
+        verifier,
+        logger,
+      }),
+      logoutHandler({ origin, provider, sessions, forms: new FormTokens(box), logger }),
+    ],
+    jobs: [{ name: "browser_sessions", every: "1m", run: () => sessions.removeExpired() }],
+  };
+}

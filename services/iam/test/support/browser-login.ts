@@ -1,0 +1,65 @@
+import type { ServiceDatabase } from "svc-access/database";
+import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
+import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
+import type { IamTables } from "../../src/store/tables.ts";
+import { Browser, type Visit } from "./browser.ts";
+import { type IamService, type IamServiceOptions, startIam } from "./iam-service.ts";
+import { PASSWORD } from "./memory-accounts.ts";
+
+export const SESSION = "__Host-iam_login";
+/** A path of no handler: where it is reached, the login has led there. */
+export const RETURN = "/skills?q=1";
+
+/** A whole service that logs browsers in by itself, with the users alice and bob. */
+export async function startSelf(options: IamServiceOptions = {}): Promise<IamService> {
+  const service = await startIam({
+    ...options,
+    iam: { browser_login: "self", ...options.iam },
+    authn: { mode: "idp_jwt", ...options.authn },
+  });
+  if (options.authn?.["provider"] === undefined) {
+    for (const username of ["alice", "bob"]) await addUser(service, username);
+  }
+  return service;
+}
+
+export function databaseOf(service: IamService): ServiceDatabase<IamTables> {
+  return service.options.database as ServiceDatabase<IamTables>;
+}
+
+async function addUser(service: IamService, username: string): Promise<void> {
+  const accounts = new LocalAccounts(databaseOf(service).kysely, "acme");
+  const passwordHash = await new PasswordHasher().hash(PASSWORD, new AbortController().signal);
+  const email = `${username}@example.com`;
+  await accounts.create({ username, displayName: username, email, passwordHash });
+}
+
+/** Logs somebody in, and returns where that leads. */
+export async function logInBrowser(
+  service: IamService,
+  browser: Browser,
+  { username = "alice", returnTo = RETURN } = {},
+): Promise<Visit> {
+  const query = new URLSearchParams({ return_to: returnTo });
+  const page = await browser.open(`${service.origin}/v1/iam/ui/login?${query}`);
+  if (!page.text.includes('name="password"')) return page;
+  return browser.submit(page, { action: "login", username, password: PASSWORD });
+}
+
+/** A browser in which alice, or somebody else, is logged in. */
+export async function loggedIn(service: IamService, username = "alice"): Promise<Browser> {
+  const browser = new Browser(service.origin);
+  await logInBrowser(service, browser, { username });
+  return browser;
+}
+
+/** Who the service says a browser is: the user name, or the status of the refusal. */
+export async function whoIs(
+  service: IamService,
+  browser: Browser,
+  headers: Record<string, string> = {},
+): Promise<string | number> {
+  const response = await browser.request(`${service.origin}/v1/iam/me`, { headers });
+  const { username = "" } = (await response.json()) as { readonly username?: string };
+  return response.status === 200 ? username : response.status;
+}
