@@ -2,6 +2,8 @@
 /** The command `svc-iam`. */
 import { Command } from "commander";
 import { runServer } from "svc-access/runtime";
+import { rewrapDatabase } from "./commands/rewrap-database.ts";
+import { runCommand } from "./commands/run-command.ts";
 import { loadIamConfig } from "./config/load-iam-config.ts";
 import { openIam } from "./server.ts";
 
@@ -27,5 +29,28 @@ Examples:
   .action(async (file: string) => {
     await runServer(() => openIam(loadIamConfig(file)));
   });
+
+program
+  .command("rewrap")
+  .description("Encrypt all secrets of the database with the first key of iam.encryption_key_file.")
+  .argument("[configuration]", "the file of the configuration", CONFIG)
+  .addHelpText(
+    "after",
+    `
+It may run while the service does. Before it, each replica must have started with a file that has
+the new key first and the old one after it; after it, the old key may be removed.
+It exits with 1 if a value could not be opened.`,
+  )
+  .action((file: string) =>
+    runCommand(async () => {
+      const { rewrapped, unopened, reason } = await rewrapDatabase(loadIamConfig(file));
+      process.stdout.write(`${rewrapped} values are now encrypted with the first key\n`);
+      if (unopened === 0) return 0;
+      process.stderr.write(
+        `svc-iam: ${unopened} values could not be opened and are as they were, the first one: ${reason}\n`,
+      );
+      return 1;
+    }),
+  );
 
 await program.parseAsync();

@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Kysely } from "svc-access/database";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runProgram } from "../../../../test/support/programs.ts";
+import { SEALED_COLUMNS } from "../../src/commands/rewrap-database.ts";
+import { AS_HUB, asUser, type IamService, startIam } from "../support/iam-service.ts";
+import { type LoggedIn, logInAt } from "../support/log-in-at.ts";
+
+const PASSWORD = "correct horse battery staple";
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const line = () => `${randomBytes(32).toString("base64")}\n`;
+
+let iam: IamService;
+beforeAll(async () => {
+  iam = await startIam();
+  const resource = { type: "zone", id: "acme" };
+  const subject = { type: "user", id: "root" };
+  const relationship = { resource, relation: "owner", subject };
+  await iam.options.engine?.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
+  const alice = { username: "alice", displayName: "Alice", email: "a@example.com" };
+  await iam.call("POST", "/v1/users", { ...alice, password: PASSWORD }, asUser("root"));
+});
+afterAll(() => iam.stop());
+
+const keyFile = () => join(iam.folder, "encryption-key");
+const rewrap = (file = join(iam.folder, "service.yaml")) =>
+  runProgram(process.execPath, [MAIN, "rewrap", file]);
+
+async function refresh({ refreshToken }: LoggedIn) {
+  const { status, body } = await iam.call(
+    "POST",
+    "/v1/iam/tokens:refresh",
+    { refreshToken },
+    AS_HUB,
+  );
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.tokens as LoggedIn;
+}
+
+/** Starts the service again on the same data, as after a change of the key file. */
+async function restart(): Promise<void> {
+  await iam.stop();
+  const port = Number(new URL(iam.origin).port);
+  iam = await startIam({ folder: iam.folder, port });
+}
+
+test("the encryption key is replaced while the service runs, and logins go on", async () => {
+  const [old, fresh] = [readFileSync(keyFile(), "utf8").trim(), line()];
+  let tokens = await logInAt(iam, "alice", PASSWORD);
+  // The new key is first, and the old one still opens what it has sealed.
+  writeFileSync(keyFile(), `${fresh}${old}\n`);
+  await restart();
+  tokens = await refresh(tokens);
+  const { status, stdout, stderr } = rewrap();
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(/^[1-9]\d* values are now encrypted with the first key\n$/);
+  tokens = await refresh(tokens);
+  writeFileSync(keyFile(), fresh);
+  await restart();
+  await refresh(tokens);
+  expect(rewrap().stdout).toBe("0 values are now encrypted with the first key\n");
+});
+
+test("what cannot be opened is reported, and left as it is", async () => {
+  await logInAt(iam, "alice", PASSWORD);
+  const known = readFileSync(keyFile(), "utf8");
+  writeFileSync(keyFile(), line());
+  const { status, stdout, stderr } = rewrap();
+  writeFileSync(keyFile(), known);
+  expect([status, stdout]).toEqual([1, "0 values are now encrypted with the first key\n"]);
+  expect(stderr).toMatch(/^svc-iam: \d+ values could not be opened and are as they were/);
+  expect(stderr).not.toContain(known.trim());
+  expect(rewrap().status).toBe(0);
+});
+
+test.each([
+  ["a configuration that does not exist", "/nowhere/service.yaml", /nowhere/],
+  ["a key file that is not valid", undefined, /line \d is not an encryption key/],
+])("%s is a problem that a person must fix", async (_, file, said) => {
+  const known = readFileSync(keyFile(), "utf8");
+  appendFileSync(keyFile(), "\nnot a key\n");
+  const { status, stdout, stderr } = rewrap(file);
+  writeFileSync(keyFile(), known);
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toContain("    at ");
+});
+
+test("each column with sealed values is re-wrapped", async () => {
+  await logInAt(iam, "alice", PASSWORD);
+  const kysely = iam.options.database as unknown as { kysely: Kysely<any> };
+  const tables = await kysely.kysely.introspection.getTables();
+  const found = new Set<string>();
+  for (const { name } of tables.filter((table) => table.name.startsWith("iam_"))) {
+    for (const row of await kysely.kysely.selectFrom(name).selectAll().execute()) {
+      for (const [column, value] of Object.entries(row)) {
+        if (typeof value === "string" && /^v1\.[\w-]{10}\./.test(value)) {
+          found.add(`${name}.${column}`);
+        }
+      }
+    }
+  }
+  const known = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`);
+  expect([...found].sort()).toEqual([...known].sort());
+});
