@@ -5,6 +5,7 @@ import { CALLBACK_PATH } from "./browser-login/paths.ts";
 import type { ClientConfig, IamConfig } from "./config/iam-config.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import { providerHandler } from "./login/interactions.ts";
+import { openCasdoor } from "./provider/casdoor/open-casdoor.ts";
 import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
 import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
@@ -50,7 +51,9 @@ const NS_PER_MS = 1_000_000;
  */
 export async function openProvider(parts: ProviderParts): Promise<OpenedProvider> {
   const { provider } = parts.configuration.config.security.authn;
-  return provider === "embedded" ? openEmbedded(parts) : openOther(parts);
+  if (provider === "embedded") return openEmbedded(parts);
+  if (provider === "oidc") return openOther(parts);
+  return { ...openCasdoor(parts), sessions: undefined, requiresPkce: false, rawHandlers: [] };
 }
 
 async function openEmbedded({
@@ -99,9 +102,10 @@ async function openEmbedded({
 function openOther({ configuration, logger }: ProviderParts): OpenedProvider {
   const { config, sections } = configuration;
   const { client_id: clientId, client_secret: clientSecret = "", scopes } = sections.iam.login;
-  const issuer = config.security.authn.oidc?.issuer ?? "";
+  const { issuer = "", discovery_url: discoveryUrl } = config.security.authn.oidc ?? {};
   const client = new OidcProviderClient({
     issuer,
+    discoveryUrl,
     clientId,
     clientSecret,
     scopes,

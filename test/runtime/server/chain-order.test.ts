@@ -153,11 +153,12 @@ describe("a further authenticator", () => {
     expect(await (await get("/v1/profile", { "x-badge": "carol" })).json()).toMatchObject({
       subjectId: "carol",
     });
-    expect(await (await get("/v1/profile", { ...alice, "x-badge": "carol" })).json()).toMatchObject(
+    expect(await (await get("/v1/profile", { ...alice, "x-badge": "alice" })).json()).toMatchObject(
       {
         subjectId: "alice",
       },
     );
+    expect((await get("/v1/profile", { ...alice, "x-badge": "carol" })).status).toBe(401);
   });
 
   test("refuses", async () => {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { QueueFullError } from "../queue/work-queue.ts";
 import type { PasswordAttempt, PasswordResult } from "./accounts.ts";
 import type { LocalAccounts } from "./local-accounts.ts";
 import type { PasswordHasher } from "./passwords/password-hasher.ts";
-import { QueueFullError } from "./passwords/work-queue.ts";
 import type { LoginThrottle } from "./throttle/login-throttle.ts";
 import { usernameKey } from "./username.ts";
 

@@ -60,7 +60,7 @@ export function openBrowserLogin(parts: BrowserLoginParts): BrowserLogin {
   };
   const sessions = new BrowserSessions(database, box, times);
   // Tokens are refreshed before a call is known by its name, so its events are those of the process.
-  const call = { clientAddress: "", audit: recorder };
+  const call = { clientAddress: "", audit: recorder, signal: new AbortController().signal };
   const fresh = new FreshTokens({ provider, sessions, verifier, call });
   return {
     authenticators: [new SessionAuthenticator({ sessions, fresh, verifier, logger })],

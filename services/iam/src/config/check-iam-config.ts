@@ -1,12 +1,8 @@
 import type { ServiceConfig } from "svc-access/runtime";
 import { PROVIDER_PATH } from "../provider/embedded/embedded-options.ts";
+import { checkCasdoor } from "./check-casdoor.ts";
+import { at, type ConfigProblem } from "./config-problem.ts";
 import type { IamConfig } from "./iam-config.ts";
-
-/** A problem at a key of the configuration. */
-export interface ConfigProblem {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
 
 /** Yields where the section `iam` and the sections that are built in do not fit together. */
 export function* checkIamConfig(
@@ -32,6 +28,12 @@ export function* checkIamConfig(
     yield at(
       ["security", "authn", "oidc", "audience"],
       `does not have iam.login.client_id, ${iam.login.client_id}: the tokens of logins would be refused`,
+    );
+  }
+  if (authn.provider !== "casdoor" && authn.casdoor !== undefined) {
+    yield at(
+      ["security", "authn", "casdoor"],
+      `is given, but the provider is ${authn.provider}: write provider: casdoor, or remove it`,
     );
   }
   const needsKey = authn.provider === "embedded" || iam.browser_login === "self";
@@ -74,11 +76,15 @@ function* checkEmbedded(config: ServiceConfig, iam: IamConfig): Iterable<ConfigP
 }
 
 function* checkOther(
-  { security }: ServiceConfig,
-  { login, clients, browser_login }: IamConfig,
+  config: ServiceConfig,
+  iam: IamConfig,
   kind: "oidc" | "casdoor",
 ): Iterable<ConfigProblem> {
-  if (login.client_secret === undefined) {
+  const { login, clients, browser_login } = iam;
+  const { casdoor } = config.security.authn;
+  // Casdoor's own secret counts, if the client is the same.
+  const isSameClient = kind === "casdoor" && casdoor?.client_id === login.client_id;
+  if (login.client_secret === undefined && !isSameClient) {
     yield at(
       ["iam", "login", "client_secret"],
       "is missing: write client_secret: ${IAM_CLIENT_SECRET}",
@@ -93,16 +99,7 @@ function* checkOther(
   if (browser_login === "self" && !login.scopes.includes("openid")) {
     yield at(["iam", "login", "scopes"], "must have openid: browsers log in with it");
   }
-  if (kind === "casdoor" && security.authn.casdoor === undefined) {
-    yield at(["security", "authn", "casdoor"], "is missing: the provider is casdoor");
-  }
+  if (kind === "casdoor") yield* checkCasdoor(config, iam);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-function at(path: readonly (string | number)[], message: string): ConfigProblem {
-  const written = path
-    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
-    .join("");
-  return { path, message: `${written.slice(1)} ${message}` };
-}

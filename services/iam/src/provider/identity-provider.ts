@@ -4,6 +4,8 @@ import type { CallAudit } from "svc-access/runtime";
 export interface ProviderCall {
   /** The address of the client; empty if it is not known. */
   readonly clientAddress: string;
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal;
   /** Where events are recorded. */
   readonly audit: Pick<CallAudit, "record">;
 }

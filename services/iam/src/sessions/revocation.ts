@@ -3,7 +3,15 @@ export type Revocation =
   /** Those of a session, by their claim `sid`. */
   | { readonly kind: "sid"; readonly value: string }
   /** One, by its claim `jti`. */
-  | { readonly kind: "jti"; readonly value: string }
+  | {
+      readonly kind: "jti";
+      readonly value: string;
+      /**
+       * When verifiers no longer accept it, in milliseconds since the epoch; absent, it is a token of
+       * the embedded provider, whose lives are short.
+       */
+      readonly keepUntil?: number;
+    }
   /** Those of a subject that were issued up to now. */
   | {
       readonly kind: "subject";

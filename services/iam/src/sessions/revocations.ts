@@ -121,13 +121,14 @@ export class Revocations {
   #row(revocation: Revocation, position: number): RevocationRow {
     const now = this.#now();
     const isSubject = revocation.kind === "subject";
+    const known = revocation.kind === "jti" ? revocation.keepUntil : undefined;
     return {
       position: Number(position),
       kind: revocation.kind,
       value: revocation.value,
       subject_type: isSubject ? revocation.subjectType : null,
       issued_until: isSubject ? now + CLOCKS_APART_MS : null,
-      keep_until: now + KEEP_MS + (isSubject ? CLOCKS_APART_MS : 0),
+      keep_until: Math.max(known ?? 0, now + KEEP_MS + (isSubject ? CLOCKS_APART_MS : 0)),
     };
   }
 }

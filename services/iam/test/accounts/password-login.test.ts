@@ -3,8 +3,8 @@ import { beforeEach, expect, test } from "vitest";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
 import { PasswordLogin } from "../../src/accounts/password-login.ts";
 import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
-import { WorkQueue } from "../../src/accounts/passwords/work-queue.ts";
 import { LoginThrottle } from "../../src/accounts/throttle/login-throttle.ts";
+import { WorkQueue } from "../../src/queue/work-queue.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
 import { sqlite } from "../support/databases.ts";
 

@@ -55,7 +55,11 @@ async function twoReplicas(refreshToken = "r") {
   };
   const replica = () => {
     const sessions = new BrowserSessions(database.open().as(), box, times, () => now);
-    const call = { clientAddress: "", audit: { record: async () => undefined } };
+    const call = {
+      clientAddress: "",
+      audit: { record: async () => undefined },
+      signal: new AbortController().signal,
+    };
     return {
       sessions,
       fresh: new FreshTokens({ provider, sessions, verifier, call, now: () => now }),

@@ -38,6 +38,8 @@ export interface IamServiceOptions {
   /** A folder that a service used before, to start it again. */
   readonly folder?: string;
   readonly organization?: string;
+  /** `error` if absent. */
+  readonly logLevel?: "silent";
 }
 
 /** A whole svc-iam in this process, from its configuration file. */
@@ -87,7 +89,7 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
     stringify({
       environment: "test",
       service: "iam",
-      log: { level: "error" },
+      log: { level: options.logLevel ?? "error" },
       server: {
         http: { address: `127.0.0.1:${port}` },
         grpc: { address: "127.0.0.1:0" },

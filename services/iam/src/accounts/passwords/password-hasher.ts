@@ -1,8 +1,8 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
+import { WorkQueue } from "../../queue/work-queue.ts";
 import { formatHash, type HashCost, type PasswordHash, parseHash } from "./hash-text.ts";
-import { WorkQueue } from "./work-queue.ts";
 
 /** OWASP's recommendation of 2024. */
 const COST: HashCost = { memory: 19 * 1024, passes: 2, parallelism: 1 };

@@ -10,26 +10,33 @@ export type ProviderFetch = (url: string, init: RequestInit) => Promise<Response
  * trusted to identify people, and no further.
  *
  * @param baseFetch for tests, and for a provider in this process
+ * @param largestBytes of a body
  */
-export function boundedFetch(baseFetch: ProviderFetch = fetch): ProviderFetch {
+export function boundedFetch(
+  baseFetch: ProviderFetch = fetch,
+  largestBytes: number = LARGEST_BYTES,
+): ProviderFetch {
   return async (url, init) => {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const signal = init.signal == null ? timeout : AbortSignal.any([init.signal, timeout]);
     const response = await baseFetch(url, { ...init, signal, redirect: "manual" });
     if (response.body === null) return response;
     const { status, statusText, headers } = response;
-    const body = await readBounded(response.body);
+    const body = await readBounded(response.body, largestBytes);
     return new Response(body, { status, statusText, headers });
   };
 }
 
-async function readBounded(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+async function readBounded(
+  stream: ReadableStream<Uint8Array>,
+  largestBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop cancels the stream, which closes the connection.
   for await (const chunk of stream) {
     bytes += chunk.byteLength;
-    if (bytes > LARGEST_BYTES) throw new Error(`the answer is larger than ${LARGEST_BYTES} bytes`);
+    if (bytes > largestBytes) throw new Error(`the answer is larger than ${largestBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks) as Uint8Array<ArrayBuffer>;

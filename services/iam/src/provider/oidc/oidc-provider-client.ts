@@ -1,4 +1,4 @@
-import type { Configuration } from "openid-client";
+import type { ClientAuth, Configuration } from "openid-client";
 import { type ProcessLogger, ServiceError } from "svc-access/runtime";
 import type {
   CodeExchange,
@@ -19,7 +19,19 @@ export interface OidcClientOptions {
   readonly logger: Pick<ProcessLogger, "error">;
   /** Whether the provider may be called without TLS: on loopback, or in development. */
   readonly allowHttp: boolean;
+  /** The discovery document; undefined: that of the issuer. */
+  readonly discoveryUrl?: string | undefined;
+  /** Endpoints that are used instead of those of the discovery document, such as internal ones. */
+  readonly endpoints?: OidcEndpoints;
+  /** How the client sends its secret; `basic` if absent. */
+  readonly authentication?: "basic" | "post";
   readonly fetch?: ProviderFetch;
+}
+
+/** Endpoints of a provider that this service calls itself. */
+export interface OidcEndpoints {
+  readonly token?: string | undefined;
+  readonly keySet?: string | undefined;
 }
 
 /** How long what discovery found is used. */
@@ -163,28 +175,63 @@ export class OidcProviderClient implements IdentityProvider {
   }
 
   async #discover(): Promise<Configuration> {
-    const { issuer, clientId, clientSecret, allowHttp, fetch, logger } = this.#options;
+    const {
+      issuer,
+      clientId,
+      discoveryUrl,
+      endpoints = {},
+      allowHttp,
+      fetch,
+      logger,
+    } = this.#options;
     const openid = await openidClient();
-    const { ClientSecretBasic, customFetch, discovery } = openid;
     // Signatures of ID tokens are verified, although they come from the provider itself.
     const execute = [openid.enableNonRepudiationChecks];
     if (allowHttp) execute.push(openid.allowInsecureRequests);
+    const authentication = this.#authentication(openid);
+    const bounded = boundedFetch(fetch) as never;
     try {
-      return await discovery(
-        new URL(issuer),
+      const found = await openid.discovery(
+        new URL(discoveryUrl ?? issuer),
         clientId,
         undefined,
-        ClientSecretBasic(clientSecret),
-        {
-          [customFetch]: boundedFetch(fetch) as never,
-          execute,
-        },
+        authentication,
+        { [openid.customFetch]: bounded, execute },
       );
+      const { supportsPKCE: _, ...metadata } = found.serverMetadata();
+      // openid-client does not compare it for the address of a document.
+      if (discoveryUrl !== undefined && metadata.issuer !== issuer) {
+        throw new Error(`the discovery document has the issuer ${metadata.issuer}, not ${issuer}`);
+      }
+      if (endpoints.token === undefined && endpoints.keySet === undefined) return found;
+      const { token = metadata.token_endpoint, keySet = metadata.jwks_uri } = endpoints;
+      const configuration = new openid.Configuration(
+        {
+          ...metadata,
+          ...(token === undefined ? {} : { token_endpoint: token }),
+          ...(keySet === undefined ? {} : { jwks_uri: keySet }),
+        },
+        clientId,
+        undefined,
+        authentication,
+      );
+      configuration[openid.customFetch] = bounded;
+      for (const extend of execute) extend(configuration);
+      return configuration;
     } catch (error) {
       throw explainProviderError(error, logger);
     }
   }
+
+  #authentication({ ClientSecretBasic, ClientSecretPost }: OpenidClient): ClientAuth {
+    const { clientSecret, authentication } = this.#options;
+    return authentication === "post"
+      ? ClientSecretPost(clientSecret)
+      : ClientSecretBasic(clientSecret);
+  }
 }
+
+type OpenidClient = typeof import("openid-client");
 
 /** It is loaded when the first login needs it. */
 const openidClient = () => import("openid-client");

@@ -237,6 +237,34 @@ test.each<[string, (origin: string) => object]>([
   await expect(attempts()).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
 
+test("a discovery document elsewhere must have the issuer", async () => {
+  const origin = await startHostile(json(200, {}));
+  const discoveryUrl = `${origin}/.well-known/openid-configuration`;
+  const { client, logger } = clientOf("https://id.example.com", { discoveryUrl });
+  await expect(client.refresh("a token", [])).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(inspect(logger.error.mock.calls[0], { depth: 9 })).toContain(
+    `has the issuer ${origin}, not https://id.example.com`,
+  );
+});
+
+test("an internal discovery document and token endpoint are used", async () => {
+  const external = "https://id.example.com";
+  const asked: string[] = [];
+  const origin = await startHostile(
+    (request, response) => {
+      asked.push(request.url ?? "");
+      json(400, { error: "invalid_grant" })(request, response);
+    },
+    () => ({ issuer: external, token_endpoint: `${external}/token` }),
+  );
+  const { client } = clientOf(external, {
+    discoveryUrl: `${origin}/.well-known/openid-configuration`,
+    endpoints: { token: `${origin}/internal-token` },
+  });
+  await expect(client.refresh("a token", [])).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  expect(asked).toEqual(["/internal-token"]);
+});
+
 test("plain HTTP is refused unless it is allowed", async () => {
   const { client } = clientOf(provider.issuer, { allowHttp: false });
   await expect(client.refresh("a token", [])).rejects.toMatchObject({

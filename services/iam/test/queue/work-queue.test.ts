@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { QueueFullError, WorkQueue } from "../../../src/accounts/passwords/work-queue.ts";
+import { QueueFullError, WorkQueue } from "../../src/queue/work-queue.ts";
 
 /** Work that ends when it is told to. */
 function controlled() {

@@ -1,0 +1,92 @@
+import { decodeJwt } from "jose";
+import { type ProcessLogger, ServiceError, type TokenVerifier } from "svc-access/runtime";
+import type { Revocations } from "../sessions/revocations.ts";
+import type { Tokens } from "./identity-provider.ts";
+
+/** What is needed to judge the tokens of a provider outside this process. */
+export interface IssuedTokensOptions {
+  /** Verifies access tokens by the rules of `security.authn.oidc`. */
+  readonly verifier: TokenVerifier;
+  readonly revocations: Revocations;
+  /** How much longer than its `exp` a token is accepted. */
+  readonly clockSkewMs: number;
+  readonly logger: Pick<ProcessLogger, "error">;
+}
+
+/** The clocks of services may differ from that of the replica that stores the revocation. */
+const CLOCKS_APART_MS = 60_000;
+const LONGEST_ID = 512;
+
+/** The access and refresh tokens of a provider that has no way to end them at services. */
+export class IssuedTokens {
+  readonly #options: IssuedTokensOptions;
+
+  constructor(options: IssuedTokensOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Checks tokens before they are given to anybody: services would accept the access token, and the ID
+   * token is of the same subject.
+   *
+   * @throws ServiceError INVALID_ARGUMENT for a user of an organization that is not accepted;
+   * UNAVAILABLE where the provider issues what is not valid
+   */
+  async check({ accessToken, idToken }: Tokens): Promise<void> {
+    const result = await this.#options.verifier.verify(accessToken);
+    if (!result.active && result.reason === "wrong_owner") {
+      throw new ServiceError("INVALID_ARGUMENT", "the user's organization is not accepted", {
+        details: { error: "access_denied" },
+      });
+    }
+    const problem = result.active
+      ? idToken !== "" && claimsOf(idToken).sub !== result.principal.subjectId
+        ? "the ID token is of another subject"
+        : undefined
+      : result.reason;
+    if (problem === undefined) return;
+    this.#options.logger.error(
+      { problem },
+      "an access token of the identity provider is not accepted",
+    );
+    throw new ServiceError("UNAVAILABLE", "the identity provider does not answer");
+  }
+
+  /**
+   * Ends a token at all services: those with its id (`jti`) are refused from now on.
+   *
+   * @returns its id; undefined for a token that is not valid, which has ended
+   * @throws ServiceError FAILED_PRECONDITION for a token without an id
+   */
+  async end(token: string): Promise<string | undefined> {
+    const { verifier, revocations, clockSkewMs } = this.#options;
+    const result = await verifier.verify(token);
+    // The signature, issuer and audience of a refresh token are verified before its kind.
+    if (!result.active && result.reason !== "not_an_access_token") return undefined;
+    const { jti, exp } = claimsOf(token);
+    if (typeof exp !== "number" || exp * 1000 + clockSkewMs <= Date.now()) return undefined;
+    if (typeof jti !== "string" || jti === "" || jti.length > LONGEST_ID) {
+      throw new ServiceError("FAILED_PRECONDITION", "the token has no id: it cannot be ended");
+    }
+    const keepUntil = Math.ceil(exp * 1000) + clockSkewMs + CLOCKS_APART_MS;
+    await revocations.revoke({ kind: "jti", value: jti, keepUntil });
+    return jti;
+  }
+
+  /** Whether a token was ended by its id; also of one that is not verified. */
+  async isEnded(token: string): Promise<boolean> {
+    const { jti } = claimsOf(token);
+    if (typeof jti !== "string" || jti === "" || jti.length > LONGEST_ID) return false;
+    const none = { sid: "", sub: "", subjectType: "user", iat: 0 };
+    return this.#options.revocations.isRevoked({ ...none, jti });
+  }
+}
+
+/** The claims of a token, unverified; none where it is not a JWT. */
+function claimsOf(token: string): Record<string, unknown> {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return {};
+  }
+}
