@@ -2,7 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
+import { DevTools } from "./dev-tools.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -46,6 +47,8 @@ export class Chromium {
   readonly #folder = mkdtempSync(join(tmpdir(), "svc-access-chromium-"));
   readonly #child: ChildProcess;
   readonly #closed: Promise<void>;
+  /** Its DevTools protocol. */
+  readonly devTools: DevTools;
   #errors = "";
 
   constructor(page: string, ...flags: readonly string[]) {
@@ -57,9 +60,7 @@ export class Chromium {
     this.#child.stderr?.on("data", (chunk: Buffer) => {
       this.#errors += chunk.toString();
     });
-    this.#child.stdio[4]?.on("error", () => undefined);
-    (this.#child.stdio[4] as NodeJS.ReadableStream | null)?.resume();
-    this.#pipe.on("error", () => undefined);
+    this.devTools = new DevTools(this.#pipe, this.#child.stdio[4] as Readable);
     this.#closed = new Promise((resolve, reject) => {
       this.#child.once("error", reject);
       this.#child.once("close", () => resolve());
@@ -82,7 +83,8 @@ export class Chromium {
   /** Ends it with all its processes. */
   async close(): Promise<void> {
     // A process that has ended reads no input.
-    this.#pipe.end(`${JSON.stringify({ id: 1, method: "Browser.close" })}\0`);
+    this.devTools.send("Browser.close").catch(() => undefined);
+    this.#pipe.end();
     await this.#closed;
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }

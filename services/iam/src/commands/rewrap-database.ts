@@ -1,5 +1,6 @@
 import { openServiceDatabase } from "svc-access/database";
 import { createLogger, openAuditRecorder } from "svc-access/runtime";
+import { SEALED_SESSIONS } from "../browser-login/browser-sessions.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { SEALED_DOCUMENTS } from "../provider/embedded/adapter/sealed-documents.ts";
 import { SEALED_KEYS } from "../provider/embedded/keys/signing-keys.ts";
@@ -10,7 +11,11 @@ import { SecretBox } from "../secrets/secret-box.ts";
 import { IAM_TABLES, type IamTables } from "../store/tables.ts";
 
 /** All columns with values that an encryption key seals. */
-export const SEALED_COLUMNS: readonly SealedColumn[] = [SEALED_KEYS, SEALED_DOCUMENTS];
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  SEALED_KEYS,
+  SEALED_DOCUMENTS,
+  SEALED_SESSIONS,
+];
 
 /**
  * Encrypts all that is sealed in the database with the first key of the key file, also while the

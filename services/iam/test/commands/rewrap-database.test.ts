@@ -5,6 +5,8 @@ import type { Kysely } from "svc-access/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../../../../test/support/programs.ts";
 import { SEALED_COLUMNS } from "../../src/commands/rewrap-database.ts";
+import { Browser } from "../support/browser.ts";
+import { logInBrowser } from "../support/browser-login.ts";
 import { AS_HUB, asUser, type IamService, startIam } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt } from "../support/log-in-at.ts";
 
@@ -12,9 +14,10 @@ const PASSWORD = "correct horse battery staple";
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const line = () => `${randomBytes(32).toString("base64")}\n`;
 
+const SELF = { iam: { browser_login: "self" } };
 let iam: IamService;
 beforeAll(async () => {
-  iam = await startIam();
+  iam = await startIam(SELF);
   const resource = { type: "zone", id: "acme" };
   const subject = { type: "user", id: "root" };
   const relationship = { resource, relation: "owner", subject };
@@ -43,7 +46,7 @@ async function refresh({ refreshToken }: LoggedIn) {
 async function restart(): Promise<void> {
   await iam.stop();
   const port = Number(new URL(iam.origin).port);
-  iam = await startIam({ folder: iam.folder, port });
+  iam = await startIam({ ...SELF, folder: iam.folder, port });
 }
 
 test("the encryption key is replaced while the service runs, and logins go on", async () => {
@@ -90,6 +93,7 @@ test.each([
 
 test("each column with sealed values is re-wrapped", async () => {
   await logInAt(iam, "alice", PASSWORD);
+  await logInBrowser(iam, new Browser(iam.origin));
   const kysely = iam.options.database as unknown as { kysely: Kysely<any> };
   const tables = await kysely.kysely.introspection.getTables();
   const found = new Set<string>();

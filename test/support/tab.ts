@@ -1,0 +1,91 @@
+import type { Chromium } from "./chromium.ts";
+import type { DevTools, Message } from "./dev-tools.ts";
+
+/** A tab of a Chromium, as a person uses it. */
+export class Tab {
+  readonly #tools: DevTools;
+  readonly #session: string;
+
+  private constructor(tools: DevTools, session: string) {
+    this.#tools = tools;
+    this.#session = session;
+  }
+
+  static async open(browser: Chromium): Promise<Tab> {
+    const { devTools } = browser;
+    const { targetId } = await devTools.send("Target.createTarget", { url: "about:blank" });
+    const attach = { targetId, flatten: true };
+    const { sessionId } = await devTools.send("Target.attachToTarget", attach);
+    await devTools.send("Page.enable", {}, sessionId);
+    return new Tab(devTools, sessionId);
+  }
+
+  /** Opens an address, and waits until its page has loaded. */
+  goTo(url: string): Promise<void> {
+    return this.#untilLoaded(() => this.#send("Page.navigate", { url }));
+  }
+
+  /** Clicks what a selector finds, and waits for the page that it leads to. */
+  click(selector: string): Promise<void> {
+    return this.#untilLoaded(() => this.evaluate(`${found(selector)}.click()`));
+  }
+
+  /** Enters a text into the field that a selector finds, in place of what it has. */
+  async enter(selector: string, text: string): Promise<void> {
+    await this.evaluate(`${found(selector)}.focus(), ${found(selector)}.select()`);
+    await this.#send("Input.insertText", { text });
+  }
+
+  /**
+   * Goes back in the history, as with the button.
+   *
+   * @returns false at its begin
+   */
+  async back(): Promise<boolean> {
+    const { currentIndex, entries } = await this.#send("Page.getNavigationHistory");
+    const entry = entries[currentIndex - 1];
+    if (entry === undefined || entry.url === "about:blank") return false;
+    // A page that was frozen is shown again without being loaded.
+    const shown = this.#tools.next(this.#session, "Page.frameNavigated", isRestored);
+    const loaded = this.#tools.next(this.#session, "Page.loadEventFired");
+    await this.#send("Page.navigateToHistoryEntry", { entryId: entry.id });
+    await Promise.race([shown, loaded]);
+    return true;
+  }
+
+  /** The address of the page. */
+  url(): Promise<string> {
+    return this.evaluate("location.href");
+  }
+
+  /** The text of the page, as a person sees it. */
+  text(): Promise<string> {
+    return this.evaluate("document.body.innerText");
+  }
+
+  /** The value of an expression in the page. */
+  async evaluate<Value>(expression: string): Promise<Value> {
+    const options = { expression, returnByValue: true, userGesture: true };
+    const { result, exceptionDetails } = await this.#send("Runtime.evaluate", options);
+    if (exceptionDetails !== undefined) {
+      throw new Error(`${expression}: ${exceptionDetails["exception"]?.description}`);
+    }
+    return result.value as Value;
+  }
+
+  async #untilLoaded(act: () => Promise<unknown>): Promise<void> {
+    const loaded = this.#tools.next(this.#session, "Page.loadEventFired");
+    await act();
+    await loaded;
+  }
+
+  #send(method: string, params: Message = {}): Promise<Message> {
+    return this.#tools.send(method, params, this.#session);
+  }
+}
+
+const isRestored = ({ type }: Message) => type === "BackForwardCacheRestore";
+
+function found(selector: string): string {
+  return `document.querySelector(${JSON.stringify(selector)})`;
+}
