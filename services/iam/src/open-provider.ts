@@ -4,6 +4,7 @@ import type { Accounts } from "./accounts/accounts.ts";
 import { CALLBACK_PATH } from "./browser-login/paths.ts";
 import type { ClientConfig, IamConfig } from "./config/iam-config.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
+import type { Directory } from "./directory/directory.ts";
 import { providerHandler } from "./login/interactions.ts";
 import { openCasdoor } from "./provider/casdoor/open-casdoor.ts";
 import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
@@ -34,6 +35,8 @@ export interface OpenedProvider {
   readonly client: IdentityProvider;
   /** The logins of its users; undefined where another service has them. */
   readonly sessions: UserSessions | undefined;
+  /** Its users and groups; undefined where it has none that can be read. */
+  readonly directory: Directory | undefined;
   /** Whether it accepts no login without PKCE. */
   readonly requiresPkce: boolean;
   readonly rawHandlers: readonly RawHandler[];
@@ -92,6 +95,7 @@ async function openEmbedded({
   return {
     client: own.connect(provider, logger),
     sessions: new EmbeddedSessions(provider),
+    directory: undefined,
     requiresPkce: true,
     rawHandlers: [providerHandler(provider)],
     jobs: provider.jobs(),
@@ -115,6 +119,7 @@ function openOther({ configuration, logger }: ProviderParts): OpenedProvider {
   return {
     client,
     sessions: undefined,
+    directory: undefined,
     requiresPkce: false,
     rawHandlers: [],
     jobs: [],

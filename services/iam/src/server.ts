@@ -25,6 +25,7 @@ import { authHandlers } from "./auth/auth-handlers.ts";
 import { TokenCheck } from "./auth/token-check.ts";
 import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
+import { directoryHandlers } from "./directory/directory-handlers.ts";
 import { CurrentUser } from "./me/current-user.ts";
 import { PreferenceStore } from "./me/preferences.ts";
 import { ProfileStore } from "./me/profiles.ts";
@@ -143,6 +144,12 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     : unimplemented<ReturnType<typeof userHandlers>>(
         "local users exist with the embedded identity provider only",
       );
+  const directory =
+    provider.directory === undefined
+      ? unimplemented<ReturnType<typeof directoryHandlers>>(
+          isEmbedded ? LATER : "the identity provider has no directory that can be read",
+        )
+      : directoryHandlers(provider.directory);
   return {
     configuration,
     engine,
@@ -155,6 +162,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
       bindIAMLocalUserService(users),
       bindIAMRevocationService(ended.handlers),
       bindIAMSessionService(sessions),
+      bindIAMDirectoryService(directory),
       ...laterServices(),
     ],
     routes: readRouteDocument(ROUTES),
@@ -175,12 +183,12 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
   };
 }
 
+const LATER = "this version of svc-iam does not implement it yet";
+
 /** What the specification has and this version has not. */
 function laterServices(): ServiceBinding[] {
-  const why = "this version of svc-iam does not implement it yet";
   return [
-    bindIAMDirectoryService(unimplemented(why)),
-    bindIAMPermissionService(unimplemented(why)),
-    bindIAMAuthorizationService(unimplemented(why)),
+    bindIAMPermissionService(unimplemented(LATER)),
+    bindIAMAuthorizationService(unimplemented(LATER)),
   ] as ServiceBinding[];
 }

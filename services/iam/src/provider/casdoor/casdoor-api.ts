@@ -13,6 +13,8 @@ export interface CasdoorApiOptions {
   readonly clientSecret: string;
   readonly logger: Pick<ProcessLogger, "error">;
   readonly fetch?: ProviderFetch;
+  /** How long a request may take; 2 seconds if absent, so that a call has time for a second one. */
+  readonly timeoutMs?: number;
   /** Waits before a read is repeated; for tests. */
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
@@ -26,6 +28,7 @@ export interface CasdoorData<Data> {
 
 /** A user of Casdoor has about 250 fields; a page of 100 such users has less than this. */
 const LARGEST_BYTES = 8 * 1024 * 1024;
+const TIMEOUT_MS = 2000;
 const AT_ONCE = 8;
 const MAY_WAIT = 256;
 const ATTEMPTS = 2;
@@ -44,8 +47,8 @@ export class CasdoorApi {
 
   constructor(options: CasdoorApiOptions) {
     this.#options = options;
-    this.#fetch = boundedFetch(options.fetch, LARGEST_BYTES);
-    const { clientId, clientSecret } = options;
+    const { clientId, clientSecret, fetch, timeoutMs = TIMEOUT_MS } = options;
+    this.#fetch = boundedFetch(fetch, { largestBytes: LARGEST_BYTES, timeoutMs });
     // Casdoor takes both as they are, without the form encoding of OAuth.
     const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
     this.#authorization = `Basic ${credentials}`;
@@ -55,20 +58,22 @@ export class CasdoorApi {
    * Reads by a GET.
    *
    * @param operation the last part of the path, such as `get-users`
+   * @param check refuses data by a CasdoorResponseError, and returns what is made of it
    * @throws ServiceError UNAVAILABLE where Casdoor does not answer, or answers what is not valid
    */
-  async read<Data>(
+  async read<Data, Result = CasdoorData<Data>>(
     operation: string,
     query: Readonly<Record<string, string>>,
     schema: z.ZodType<Data>,
     signal: AbortSignal,
-  ): Promise<CasdoorData<Data>> {
+    check: (read: CasdoorData<Data>) => Result = (read) => read as Result,
+  ): Promise<Result> {
     const path = `${operation}?${new URLSearchParams(query)}`;
     return this.#explained(operation, signal, async () => {
       for (let attempt = 1; ; attempt++) {
         try {
           const { data, total } = await this.#send(path, { method: "GET" }, signal);
-          return { data: checkedData(schema, data), total };
+          return check({ data: checkedData(schema, data), total });
         } catch (error) {
           if (attempt === ATTEMPTS || signal.aborted || !mayPass(error)) throw error;
           await (this.#options.pause ?? pause)(PAUSE_MS, signal);

@@ -39,12 +39,7 @@ export class CasdoorIdentityProvider implements IdentityProvider {
   }
 
   async loginUrl(request: LoginRequest): Promise<string> {
-    const { client, allowHttpLogin, logger } = this.#options;
-    const url = await client.loginUrl(request);
-    // The back channel may be plain HTTP inside a cluster, so the client does not check it.
-    if (url.startsWith("https:") || (allowHttpLogin && url.startsWith("http:"))) return url;
-    logger.error({ url: new URL(url).origin }, "the login page of Casdoor is not an https URL");
-    throw new ServiceError("UNAVAILABLE", "the identity provider does not answer");
+    return this.#forBrowsers(await this.#options.client.loginUrl(request));
   }
 
   async exchangeCode(exchange: CodeExchange): Promise<Tokens> {
@@ -63,26 +58,48 @@ export class CasdoorIdentityProvider implements IdentityProvider {
    * at all services, then at Casdoor.
    */
   async revoke(token: string, _: RevocableKind | undefined, call: ProviderCall): Promise<void> {
-    const { tokens, api } = this.#options;
-    const id = await tokens.end(token);
-    const [, owner, name] = TOKEN_ID.exec(id ?? "") ?? [];
-    if (owner === undefined || name === undefined) return;
-    await api.write("delete-token", { owner, name }, call.signal);
+    await this.#deleteRecord(await this.#options.tokens.end(token), call);
   }
 
+  /** At services first; then the browser ends its session at Casdoor, and the record of the tokens. */
   async endLogin(
     { accessToken, idToken }: Pick<Tokens, "accessToken" | "idToken">,
     returnTo: string,
     call: ProviderCall,
   ): Promise<string | undefined> {
-    await this.revoke(accessToken, "access_token", call);
-    return this.#options.client.endLogin({ refreshToken: "", idToken }, returnTo);
+    const { tokens, client } = this.#options;
+    const id = await tokens.end(accessToken).catch(withoutId);
+    const url = await client.endLogin({ refreshToken: "", idToken }, returnTo);
+    // Casdoor finds the session by the record, so that is not deleted before.
+    if (url !== undefined) return this.#forBrowsers(url);
+    await this.#deleteRecord(id, call);
+    return undefined;
+  }
+
+  async #deleteRecord(id: string | undefined, call: ProviderCall): Promise<void> {
+    const [, owner, name] = TOKEN_ID.exec(id ?? "") ?? [];
+    if (owner === undefined || name === undefined) return;
+    await this.#options.api.write("delete-token", { owner, name }, call.signal);
+  }
+
+  /** The back channel may be plain HTTP inside a cluster, so the client does not check addresses. */
+  #forBrowsers(url: string): string {
+    const { allowHttpLogin, logger } = this.#options;
+    if (url.startsWith("https:") || (allowHttpLogin && url.startsWith("http:"))) return url;
+    logger.error({ url: new URL(url).origin }, "a page of Casdoor is not at an https URL");
+    throw new ServiceError("UNAVAILABLE", "the identity provider does not answer");
   }
 
   async #checked(tokens: Tokens): Promise<Tokens> {
     await this.#options.tokens.check(tokens);
     return tokens;
   }
+}
+
+/** A token that cannot be ended by its id does not prevent the end of the session. */
+function withoutId(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code === "FAILED_PRECONDITION") return undefined;
+  throw error;
 }
 
 function notAccepted(): ServiceError {

@@ -5,11 +5,13 @@ import {
   type ProcessLogger,
 } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../../config/load-iam-config.ts";
+import type { Directory } from "../../directory/directory.ts";
 import type { Revocations } from "../../sessions/revocations.ts";
 import type { IdentityProvider } from "../identity-provider.ts";
 import { IssuedTokens } from "../issued-tokens.ts";
 import { OidcProviderClient } from "../oidc/oidc-provider-client.ts";
 import { CasdoorApi } from "./casdoor-api.ts";
+import { CasdoorDirectory } from "./casdoor-directory.ts";
 import { CasdoorIdentityProvider } from "./casdoor-identity-provider.ts";
 import { applicationKeySetUrl, fetchKeySet } from "./casdoor-key-set.ts";
 
@@ -23,6 +25,7 @@ export interface CasdoorParts {
 /** Casdoor, opened. */
 export interface OpenedCasdoor {
   readonly client: IdentityProvider;
+  readonly directory: Directory;
   readonly keySet: (() => Promise<object>) | undefined;
   readonly jobs: readonly Job[];
 }
@@ -82,6 +85,7 @@ export function openCasdoor({ configuration, logger, revocations }: CasdoorParts
       logger,
       allowHttpLogin: isDevelopment,
     }),
+    directory: new CasdoorDirectory({ api, organization: casdoor.organization_name, logger }),
     keySet,
     jobs: [{ name: "revocation_clean_up", every: "1m", run: () => revocations.removeExpired() }],
   };

@@ -5,19 +5,26 @@ const TIMEOUT_MS = 4000;
 /** A `fetch` for an identity provider. */
 export type ProviderFetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** The bounds of a fetch. */
+export interface FetchBounds {
+  /** Of a body; 1 MiB if absent. */
+  readonly largestBytes?: number;
+  /** Of a request and its whole response; 4 seconds if absent. */
+  readonly timeoutMs?: number;
+}
+
 /**
  * A `fetch` whose answers are bounded in time and size, and which follows no redirect: a provider is
  * trusted to identify people, and no further.
  *
  * @param baseFetch for tests, and for a provider in this process
- * @param largestBytes of a body
  */
 export function boundedFetch(
   baseFetch: ProviderFetch = fetch,
-  largestBytes: number = LARGEST_BYTES,
+  { largestBytes = LARGEST_BYTES, timeoutMs = TIMEOUT_MS }: FetchBounds = {},
 ): ProviderFetch {
   return async (url, init) => {
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(timeoutMs);
     const signal = init.signal == null ? timeout : AbortSignal.any([init.signal, timeout]);
     const response = await baseFetch(url, { ...init, signal, redirect: "manual" });
     if (response.body === null) return response;

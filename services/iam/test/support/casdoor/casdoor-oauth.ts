@@ -7,7 +7,7 @@ export interface CasdoorApplication {
   readonly name: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  readonly redirectUris: readonly string[];
+  readonly redirectUris: string[];
 }
 
 /** The answer of an endpoint. */
@@ -77,6 +77,20 @@ export class CasdoorOauth {
     if (grant === "authorization_code") return this.#redeem(form);
     if (grant === "refresh_token") return this.#refresh(form);
     return refused(400, "unsupported_grant_type", `grant_type: ${grant} is not supported`);
+  }
+
+  /** `GET /api/logout`: expires the record of a token, and returns the browser. */
+  logout(query: URLSearchParams): CasdoorAnswer {
+    const hint = query.get("id_token_hint");
+    const record = [...this.records.values()].find(({ accessToken }) => accessToken === hint);
+    if (record === undefined) {
+      const msg = "Token not found, invalid accessToken";
+      return { status: 200, json: { status: "error", msg, data: null, data2: null } };
+    }
+    const target = query.get("post_logout_redirect_uri") ?? "";
+    if (!this.#application.redirectUris.includes(target)) return { status: 400 };
+    this.records.delete(record.name);
+    return { status: 302, location: `${target}?state=${query.get("state") ?? ""}` };
   }
 
   /** Deletes a record, as `POST /api/delete-token` does. */

@@ -69,7 +69,7 @@ export class IamWithCasdoor {
     const url = new URL(this.loginUrl);
     url.searchParams.set("code_challenge", challenge);
     url.searchParams.set("nonce", "a nonce");
-    const back = await this.casdoor.logIn(url.href);
+    const back = await this.casdoor.visit(url.href);
     const code = back.searchParams.get("code") ?? "";
     return { code, redirectUri: REDIRECT_URI, codeVerifier, nonce: "a nonce", ...more };
   }

@@ -22,6 +22,8 @@ type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean
 export interface StandInCasdoor {
   readonly origin: string;
   readonly oauth: CasdoorOauth;
+  /** What is registered at the application. */
+  readonly redirectUris: string[];
   readonly data: CasdoorDirectoryData;
   /** The key of another organization, which the key set of all applications has too. */
   readonly foreignKey: CasdoorKey;
@@ -29,8 +31,8 @@ export interface StandInCasdoor {
   readonly requests: string[];
   /** Answers requests before the stand-in does, if it returns true. */
   intercept: Intercept | undefined;
-  /** Opens a login URL as a browser, and returns where it ends. */
-  logIn(loginUrl: string): Promise<URL>;
+  /** Opens a page as a browser, and returns where it leads. */
+  visit(url: string): Promise<URL>;
   close(): Promise<void>;
 }
 
@@ -44,7 +46,8 @@ export async function startCasdoor(): Promise<StandInCasdoor> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const [key, foreignKey] = await Promise.all([casdoorKey("cert-iam"), casdoorKey("cert-other")]);
-  const oauth = new CasdoorOauth(origin, APPLICATION, key);
+  const redirectUris = [...APPLICATION.redirectUris];
+  const oauth = new CasdoorOauth(origin, { ...APPLICATION, redirectUris }, key);
   const data = new CasdoorDirectoryData();
   const { clientId, clientSecret, name } = APPLICATION;
   const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
@@ -74,6 +77,7 @@ export async function startCasdoor(): Promise<StandInCasdoor> {
       case "/api/login/oauth/access_token":
         return oauth.token(new URLSearchParams(body));
     }
+    if (path === "/api/logout") return oauth.logout(query);
     if (!path.startsWith("/api/")) return { status: 200 };
     if (headers.authorization !== `Basic ${credentials}`) return failed("Unauthorized operation");
     if (path === "/api/delete-token") {
@@ -85,12 +89,13 @@ export async function startCasdoor(): Promise<StandInCasdoor> {
   const casdoor: StandInCasdoor = {
     origin,
     oauth,
+    redirectUris,
     data,
     foreignKey,
     requests: [],
     intercept: undefined,
-    async logIn(loginUrl) {
-      const response = await fetch(loginUrl, { redirect: "manual" });
+    async visit(url) {
+      const response = await fetch(url, { redirect: "manual" });
       return new URL(response.headers.get("location") ?? `error:${response.status}`);
     },
     close: () =>
