@@ -102,6 +102,7 @@ export type {
 } from "./revocation/revocation-feed-response.ts";
 export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/followed-secret.ts";
 export { createServer } from "./server/create-server.ts";
+export { hasRelationship } from "./server/has-relationship.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";
 export { migrateDatabase } from "./server/migrate-database.ts";
 export { type AuditRecorderOptions, openAuditRecorder } from "./server/open-audit-recorder.ts";

@@ -2,6 +2,7 @@
 /** The command `svc-iam`. */
 import { Command } from "commander";
 import { runServer } from "svc-access/runtime";
+import { bootstrapCommand } from "./commands/bootstrap-command.ts";
 import { rewrapDatabase } from "./commands/rewrap-database.ts";
 import { runCommand } from "./commands/run-command.ts";
 import { loadIamConfig } from "./config/load-iam-config.ts";
@@ -53,4 +54,11 @@ It exits with 1 if a value could not be opened.`,
     }),
   );
 
+program.addCommand(inherited(bootstrapCommand(CONFIG)));
+
 await program.parseAsync();
+
+/** A command that reports wrong usage as the program does. */
+function inherited(command: Command): Command {
+  return command.copyInheritedSettings(program);
+}

@@ -15,7 +15,6 @@ import type { IdentityProvider } from "./provider/identity-provider.ts";
 import { OidcProviderClient } from "./provider/oidc/oidc-provider-client.ts";
 import { readEncryptionKeys } from "./secrets/read-encryption-keys.ts";
 import { SecretBox } from "./secrets/secret-box.ts";
-import type { DatabaseClock } from "./sessions/database-clock.ts";
 import type { Revocations } from "./sessions/revocations.ts";
 import type { UserSessions } from "./sessions/user-sessions.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
@@ -29,7 +28,6 @@ export interface ProviderParts {
   readonly logger: ProcessLogger;
   readonly recorder: AuditRecorder;
   readonly revocations: Revocations;
-  readonly clock: Pick<DatabaseClock, "problem">;
 }
 
 /** The identity provider of the configuration, with what it needs of the server. */
@@ -68,7 +66,6 @@ async function openEmbedded({
   logger,
   recorder,
   revocations,
-  clock,
 }: ProviderParts): Promise<OpenedProvider> {
   const { config, sections } = configuration;
   const { iam } = sections;
@@ -89,7 +86,6 @@ async function openEmbedded({
     database: database.as<ProviderTables>(),
     box: new SecretBox(readEncryptionKeys(source)),
     revocations,
-    clock,
     log: logger,
     audit: recorder,
     loginTimes: loginTimesOf(iam),

@@ -23,6 +23,7 @@ import { PasswordHasher } from "./accounts/passwords/password-hasher.ts";
 import { LoginThrottle } from "./accounts/throttle/login-throttle.ts";
 import { authHandlers } from "./auth/auth-handlers.ts";
 import { TokenCheck } from "./auth/token-check.ts";
+import { openBootstrap } from "./bootstrap/open-bootstrap.ts";
 import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import { directoryHandlers } from "./directory/directory-handlers.ts";
@@ -32,7 +33,6 @@ import { ProfileStore } from "./me/profiles.ts";
 import { CurrentPreferences } from "./me/user-preferences.ts";
 import { openProvider } from "./open-provider.ts";
 import { sessionHandlers } from "./session-api/session-handlers.ts";
-import { clockedJobs } from "./sessions/clocked-jobs.ts";
 import { openRevocationFeed } from "./sessions/open-revocation-feed.ts";
 import { Revocations } from "./sessions/revocations.ts";
 import type { BrowserSessionTables } from "./store/browser-session-tables.ts";
@@ -98,7 +98,6 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     logger,
     recorder,
     revocations,
-    clock: ended.clock,
   });
   const { keySet } = provider;
   const verifier = createTokenVerifier(config, {
@@ -113,6 +112,16 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     verifier,
     recorder,
     logger,
+  });
+  const bootstrap = await openBootstrap({
+    configuration,
+    database,
+    engine,
+    logger,
+    accounts,
+    hasher,
+    provider: provider.client,
+    verifier,
   });
   const groups = new Groups(engine);
   const auth = bindIAMAuthService(
@@ -152,11 +161,6 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
           isEmbedded ? LATER : "the identity provider has no directory that can be read",
         )
       : directoryHandlers(provider.directory);
-  const cleanUp = {
-    name: "throttle_clean_up",
-    every: "10m",
-    run: (signal: AbortSignal) => throttle.removeForgotten(signal),
-  } as const;
   return {
     configuration,
     engine,
@@ -174,9 +178,19 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     ],
     routes: readRouteDocument(ROUTES),
     authenticators: browsers.authenticators,
-    rawHandlers: [...provider.rawHandlers, ...browsers.rawHandlers],
-    jobs: [ended.job, ...clockedJobs([...provider.jobs, ...browsers.jobs, cleanUp], ended.clock)],
-    readiness: { clock: async () => ended.clock.problem },
+    rawHandlers: [...provider.rawHandlers, ...browsers.rawHandlers, bootstrap.rawHandler],
+    readiness: { bootstrap: bootstrap.readiness },
+    jobs: [
+      ...provider.jobs,
+      ...browsers.jobs,
+      ended.job,
+      bootstrap.job,
+      {
+        name: "throttle_clean_up",
+        every: "10m",
+        run: (signal: AbortSignal) => throttle.removeForgotten(signal),
+      },
+    ],
     onStopping: () => ended.feed.close(),
     ...(keySet === undefined ? {} : { keySet }),
   };

@@ -56,17 +56,18 @@ export class LocalAccounts {
   /**
    * Creates an account.
    *
+   * @param id one that was never used
+   * @param database a transaction that it is a part of
    * @returns undefined where the user name is taken
    */
-  async create({
-    username,
-    displayName,
-    email,
-    passwordHash,
-  }: NewAccount): Promise<LocalAccount | undefined> {
+  async create(
+    { username, displayName, email, passwordHash }: NewAccount,
+    id: string = randomUUID(),
+    database: Kysely<Pick<UserTables, "iam_users">> = this.#database.$pickTables<"iam_users">(),
+  ): Promise<LocalAccount | undefined> {
     const now = this.#now();
     const row: Row = {
-      id: randomUUID(),
+      id,
       username,
       username_key: usernameKey(username),
       display_name: displayName,
@@ -79,7 +80,7 @@ export class LocalAccounts {
       update_time: now,
       deleted_time: null,
     };
-    const { numInsertedOrUpdatedRows = 0n } = await this.#database
+    const { numInsertedOrUpdatedRows = 0n } = await database
       .insertInto("iam_users")
       .values(row)
       .onConflict((conflict) => conflict.column("username_key").doNothing())

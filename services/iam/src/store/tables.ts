@@ -1,5 +1,10 @@
 import type { ServiceTables } from "svc-access/database";
 import {
+  BOOTSTRAP_RIGHTS,
+  type BootstrapTables,
+  createBootstrapTables,
+} from "./bootstrap-tables.ts";
+import {
   BROWSER_SESSION_RIGHTS,
   type BrowserSessionTables,
   createBrowserSessionTables,
@@ -10,7 +15,11 @@ import { addSessionEnd } from "./session-tables.ts";
 import type { UserTables } from "./user-tables.ts";
 
 /** The tables of the service. */
-export interface IamTables extends ProviderTables, UserTables, BrowserSessionTables {}
+export interface IamTables
+  extends ProviderTables,
+    UserTables,
+    BrowserSessionTables,
+    BootstrapTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -20,10 +29,12 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_user_tables", up: createUserTables },
     { name: "add_session_end", up: addSessionEnd },
     { name: "create_browser_sessions", up: createBrowserSessionTables },
+    { name: "create_bootstrap_tables", up: createBootstrapTables },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
     ...BROWSER_SESSION_RIGHTS,
+    ...BOOTSTRAP_RIGHTS,
     iam_users: ["select", "insert", "update"],
     iam_profiles: ["select", "insert", "update"],
     iam_preferences: ["select", "insert", "update"],

@@ -1,0 +1,89 @@
+import { AuthzError } from "svc-access/authz";
+import {
+  type CallContext,
+  DatabaseError,
+  type ProcessLogger,
+  type RawHandler,
+  type RawRequest,
+  type RawResponse,
+  ServiceError,
+} from "svc-access/runtime";
+import { pageResponse } from "../pages/page-response.ts";
+import { QueueFullError } from "../queue/work-queue.ts";
+import type { BootstrapLink, BootstrapLinks } from "./bootstrap-links.ts";
+import { deadLinkPage, laterPage, ownedPage } from "./bootstrap-pages.ts";
+import type { ZoneOwners } from "./zone-owners.ts";
+
+/** The path of the links. */
+export const BOOTSTRAP_PATH = "/v1/iam/ui/bootstrap";
+
+/** A link that works, of a zone without an owner. */
+export interface OpenLink {
+  readonly link: BootstrapLink;
+  readonly token: string;
+}
+
+/** A request below the path of the links. */
+export interface BootstrapRequest {
+  readonly request: RawRequest;
+  readonly call: CallContext;
+}
+
+/** What happens with a link, for one kind of provider. */
+export interface BootstrapFlow {
+  /** Responds to a request; of a path that it does not know, undefined. */
+  respond(request: BootstrapRequest): Promise<RawResponse | undefined>;
+}
+
+/** What all flows need. */
+export interface BootstrapParts {
+  readonly links: BootstrapLinks;
+  readonly owners: ZoneOwners;
+  readonly logger: Pick<ProcessLogger, "warn">;
+}
+
+/** The handler of the links that make first owners. */
+export function bootstrapHandler(
+  flow: BootstrapFlow,
+  { logger }: Pick<BootstrapParts, "logger">,
+): RawHandler {
+  return {
+    path: BOOTSTRAP_PATH,
+    async handle(request, call) {
+      try {
+        const response = await flow.respond({ request, call });
+        if (response !== undefined) return response;
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        logger.warn({ err: error }, "a link for the first owner could not be used");
+        return pageResponse(503, laterPage(), { "Retry-After": "5" });
+      }
+      throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
+    },
+  };
+}
+
+/**
+ * The link of a token, if it can be used.
+ *
+ * @returns the link, or the response that refuses it
+ */
+export async function openLink(
+  tokens: readonly string[],
+  { links, owners }: BootstrapParts,
+  signal: AbortSignal,
+): Promise<OpenLink | RawResponse> {
+  const [token = "", ...others] = tokens;
+  const link = others.length === 0 ? await links.find(token) : undefined;
+  if (link === undefined) return pageResponse(404, deadLinkPage());
+  const { zone, accountId } = link;
+  const isOwned =
+    (await owners.hasOwner(zone, signal)) && !(await owners.hasOwner(zone, signal, accountId));
+  return isOwned ? pageResponse(409, ownedPage(zone)) : { link, token };
+}
+
+/** Whether the same link may work a moment later. */
+function isTemporary(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.code === "UNAVAILABLE";
+  return [AuthzError, DatabaseError, QueueFullError].some((kind) => error instanceof kind);
+}

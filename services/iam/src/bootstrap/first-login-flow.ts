@@ -1,0 +1,110 @@
+import { type RawResponse, ServiceError } from "svc-access/runtime";
+import { pageResponse } from "../pages/page-response.ts";
+import {
+  BOOTSTRAP_PATH,
+  type BootstrapFlow,
+  type BootstrapParts,
+  type BootstrapRequest,
+  openLink,
+} from "./bootstrap-handler.ts";
+import { failedLoginPage, firstLoginPage, ownedPage, ownerPage } from "./bootstrap-pages.ts";
+import type { FirstLogin } from "./first-login.ts";
+
+/** The path that the provider sends browsers back to. */
+export const BOOTSTRAP_CALLBACK_PATH = `${BOOTSTRAP_PATH}/callback`;
+
+/** What logins by a link need. */
+export interface FirstLoginFlowOptions extends BootstrapParts {
+  readonly login: FirstLogin;
+  /** `iam.public_url`. */
+  readonly publicUrl: string;
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(["INVALID_ARGUMENT", "UNAUTHORIZED"]);
+/** A login takes less, with a second factor that is looked for. */
+const COOKIE_SECONDS = 1800;
+
+/** With another provider: a link makes an owner of whoever logs in by it. */
+export class FirstLoginFlow implements BootstrapFlow {
+  readonly #options: FirstLoginFlowOptions;
+
+  constructor(options: FirstLoginFlowOptions) {
+    this.#options = options;
+  }
+
+  async respond(given: BootstrapRequest): Promise<RawResponse | undefined> {
+    const { path, method } = given.request;
+    if (path !== BOOTSTRAP_PATH && path !== BOOTSTRAP_CALLBACK_PATH) return undefined;
+    if (method !== "GET" && method !== "HEAD") {
+      throw new ServiceError("METHOD_NOT_ALLOWED", "use GET");
+    }
+    return path === BOOTSTRAP_PATH ? this.#begin(given) : this.#complete(given);
+  }
+
+  async #begin({ request, call }: BootstrapRequest): Promise<RawResponse> {
+    const found = await openLink(request.query.getAll("token"), this.#options, call.signal);
+    if (!("link" in found)) return found;
+    const { link, token } = found;
+    const { loginUrl, secret } = await this.#options.login.begin(token, call);
+    const page = firstLoginPage({ zone: link.zone, loginUrl });
+    const cookie = this.#cookie(`${token}.${secret}`, COOKIE_SECONDS);
+    return pageResponse(200, page, { "Set-Cookie": cookie });
+  }
+
+  async #complete({ request, call }: BootstrapRequest): Promise<RawResponse> {
+    const { login, owners, links } = this.#options;
+    const [token = "", secret = ""] = this.#kept(request.headers.all("cookie")).split(".");
+    if (token === "") return pageResponse(400, failedLoginPage());
+    const found = await openLink([token], this.#options, call.signal);
+    if (!("link" in found)) return this.#forgetting(found);
+    const { zone, hash } = found.link;
+    const principal = await login
+      .complete(request.query, { token, secret }, call)
+      .catch((error: unknown) => {
+        // The provider refuses the code, which was used or is too old, or its token is for others.
+        if (error instanceof ServiceError && REFUSALS.has(error.code)) return undefined;
+        throw error;
+      });
+    if (principal === undefined) return pageResponse(400, failedLoginPage());
+    const { subjectId, username, name } = principal;
+    const isOwner = await owners.makeFirstOwner(zone, subjectId, call.signal);
+    await links.end(hash);
+    if (!isOwner) return this.#forgetting(pageResponse(409, ownedPage(zone)));
+    await call.audit.record({
+      event: "bootstrap.used",
+      riskLevel: "CRITICAL",
+      resource: `zone:${zone}`,
+      details: { owner: `user:${subjectId}` },
+    });
+    const shown = username || name || subjectId;
+    return this.#forgetting(pageResponse(200, ownerPage({ zone, name: shown })));
+  }
+
+  get #isSecure(): boolean {
+    return this.#options.publicUrl.startsWith("https:");
+  }
+
+  get #cookieName(): string {
+    return `${this.#isSecure ? "__Secure-" : ""}svc-iam-bootstrap`;
+  }
+
+  /** Only for these pages: what else is at this origin must not see the token of a link. */
+  #cookie(value: string, seconds: number): string {
+    const secure = this.#isSecure ? "; Secure" : "";
+    return `${this.#cookieName}=${value}; Path=${BOOTSTRAP_PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  }
+
+  #kept(cookies: readonly string[]): string {
+    const prefix = `${this.#cookieName}=`;
+    const found = cookies
+      .flatMap((line) => line.split(";"))
+      .map((pair) => pair.trim())
+      .filter((pair) => pair.startsWith(prefix));
+    // Two of them are those of somebody who wants to replace the right one.
+    return found.length === 1 ? (found[0] ?? "").slice(prefix.length) : "";
+  }
+
+  #forgetting(response: RawResponse): RawResponse {
+    return { ...response, headers: { ...response.headers, "Set-Cookie": this.#cookie("", 0) } };
+  }
+}

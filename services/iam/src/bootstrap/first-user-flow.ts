@@ -1,0 +1,111 @@
+import { type RawResponse, ServiceError } from "svc-access/runtime";
+import { isFromAnotherSite } from "../pages/cross-site.ts";
+import { pageResponse } from "../pages/page-response.ts";
+import {
+  BOOTSTRAP_PATH,
+  type BootstrapFlow,
+  type BootstrapParts,
+  type BootstrapRequest,
+  openLink,
+} from "./bootstrap-handler.ts";
+import {
+  deadLinkPage,
+  firstUserPage,
+  otherSitePage,
+  ownedPage,
+  ownerPage,
+} from "./bootstrap-pages.ts";
+import type { FirstUser } from "./first-user.ts";
+
+/** What the form of the first user needs. */
+export interface FirstUserFlowOptions extends BootstrapParts {
+  readonly user: FirstUser;
+  /** `iam.public_url`. */
+  readonly publicUrl: string;
+  /** `iam.organization`: whose users are made here. */
+  readonly organization: string;
+}
+
+const LONGEST_FORM = 16 * 1024;
+const NO_FIELDS = { username: "", displayName: "", email: "" };
+
+/** With local users: a link shows a form, which makes the first user. */
+export class FirstUserFlow implements BootstrapFlow {
+  readonly #options: FirstUserFlowOptions;
+
+  constructor(options: FirstUserFlowOptions) {
+    this.#options = options;
+  }
+
+  async respond(given: BootstrapRequest): Promise<RawResponse | undefined> {
+    const { method, path, query } = given.request;
+    if (path !== BOOTSTRAP_PATH) return undefined;
+    if (method === "POST") return this.#make(given);
+    const found = await this.#open(query.getAll("token"), given);
+    if (!("link" in found)) return found;
+    const { link, token } = found;
+    const form = { zone: link.zone, token, fields: link.pending ?? NO_FIELDS, problems: {} };
+    return pageResponse(200, firstUserPage(form));
+  }
+
+  async #make(given: BootstrapRequest): Promise<RawResponse> {
+    const { request, call } = given;
+    if (isFromAnotherSite(request, this.#options.publicUrl)) {
+      return pageResponse(403, otherSitePage());
+    }
+    const form = await readForm(given);
+    const found = await this.#open(form.getAll("token"), given);
+    if (!("link" in found)) return found;
+    const { link, token } = found;
+    const { zone, accountId } = link;
+    const text = (name: string) => form.get(name) ?? "";
+    const fields = {
+      username: text("username"),
+      displayName: text("display_name"),
+      email: text("email"),
+    };
+    const passwords = { password: text("password"), repeated: text("repeated") };
+    const { user } = this.#options;
+    const result = await user.make(link, { ...fields, ...passwords }, call.signal);
+    switch (result.outcome) {
+      case "made":
+        await call.audit.record({
+          event: "bootstrap.used",
+          riskLevel: "CRITICAL",
+          resource: `zone:${zone}`,
+          details: { owner: `user:${accountId}` },
+        });
+        return pageResponse(200, ownerPage({ zone, name: fields.username }));
+      case "invalid": {
+        const { problems } = result;
+        return pageResponse(400, firstUserPage({ zone, token, fields, problems }));
+      }
+      case "owned":
+        return pageResponse(409, ownedPage(zone));
+      case "dead":
+        return pageResponse(404, deadLinkPage());
+    }
+  }
+
+  async #open(tokens: readonly string[], { call }: BootstrapRequest) {
+    const found = await openLink(tokens, this.#options, call.signal);
+    // It was made for another configuration.
+    const isOther = "link" in found && found.link.zone !== this.#options.organization;
+    return isOther ? pageResponse(404, deadLinkPage()) : found;
+  }
+}
+
+async function readForm({ request }: BootstrapRequest): Promise<URLSearchParams> {
+  const type = request.headers.all("content-type").join();
+  if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(type)) {
+    throw new ServiceError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "send the form as application/x-www-form-urlencoded",
+    );
+  }
+  const body = await request.body();
+  if (body.length > LONGEST_FORM) {
+    throw new ServiceError("PAYLOAD_TOO_LARGE", `a form has at most ${LONGEST_FORM} bytes`);
+  }
+  return new URLSearchParams(Buffer.from(body).toString("utf8"));
+}

@@ -1,0 +1,133 @@
+import type { ServiceDatabase } from "svc-access/database";
+import { displayNameProblem } from "../accounts/display-name.ts";
+import { emailProblem } from "../accounts/email-address.ts";
+import type { LocalAccounts, NewAccount } from "../accounts/local-accounts.ts";
+import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
+import { passwordProblem } from "../accounts/passwords/password-rules.ts";
+import { usernameKey, usernameProblem } from "../accounts/username.ts";
+import type { IamTables } from "../store/tables.ts";
+import type { BootstrapLink, BootstrapLinks } from "./bootstrap-links.ts";
+import type { FieldProblems, FirstUserFields } from "./bootstrap-pages.ts";
+import type { ZoneOwners } from "./zone-owners.ts";
+
+/** What a person entered. */
+export interface FirstUserForm extends FirstUserFields {
+  readonly password: string;
+  readonly repeated: string;
+}
+
+/** What became of a form. */
+export type FirstUserResult =
+  | { readonly outcome: "made" }
+  | { readonly outcome: "invalid"; readonly problems: FieldProblems }
+  /** The zone has an owner. */
+  | { readonly outcome: "owned" }
+  /** The link no longer works. */
+  | { readonly outcome: "dead" };
+
+/** What making the first user needs. */
+export interface FirstUserOptions {
+  readonly database: ServiceDatabase<IamTables>;
+  readonly links: BootstrapLinks;
+  readonly owners: ZoneOwners;
+  readonly accounts: LocalAccounts;
+  readonly hasher: PasswordHasher;
+}
+
+/** How long after its end a link may still be in use by a call under way. */
+const GRACE_MS = 600_000;
+
+/**
+ * Makes the first user of a zone. Its data is stored with the link, then the user becomes the owner,
+ * and only then the account exists: if the process ends between these steps, the same link, or the
+ * job, goes on from there.
+ */
+export class FirstUser {
+  readonly #options: FirstUserOptions;
+
+  constructor(options: FirstUserOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the user of a link.
+   *
+   * @throws QueueFullError where too many passwords are hashed; AuthzError, DatabaseError: the link
+   * can be used again
+   */
+  async make(
+    link: BootstrapLink,
+    form: FirstUserForm,
+    signal: AbortSignal,
+  ): Promise<FirstUserResult> {
+    const { links, owners, hasher } = this.#options;
+    const problems = await this.#problems(form);
+    if (Object.keys(problems).length > 0) return { outcome: "invalid", problems };
+    const { username, displayName, email, password } = form;
+    const passwordHash = await hasher.hash(password, signal);
+    const account: NewAccount = { username, displayName, email, passwordHash };
+    if (!(await links.begin(link, account))) return { outcome: "dead" };
+    const { zone, accountId, hash } = link;
+    const isOwner =
+      (await owners.makeFirstOwner(zone, accountId, signal)) ||
+      // An earlier attempt with this link has.
+      (await owners.hasOwner(zone, signal, accountId));
+    if (!isOwner) {
+      await links.end(hash);
+      return { outcome: "owned" };
+    }
+    return this.#finish(link, account);
+  }
+
+  /** Completes what a process has begun that has ended, and forgets what came to nothing. */
+  async resume(signal: AbortSignal, now = Date.now()): Promise<void> {
+    const { links, owners } = this.#options;
+    for (const link of await links.begun()) {
+      if (signal.aborted || link.pending === undefined) return;
+      if (await owners.hasOwner(link.zone, signal, link.accountId)) {
+        await this.#finish(link, link.pending);
+      } else if (link.expireTime + GRACE_MS < now) {
+        await links.end(link.hash);
+      }
+    }
+    await links.removeExpired();
+  }
+
+  async #finish(link: BootstrapLink, account: NewAccount): Promise<FirstUserResult> {
+    const { database, links, accounts } = this.#options;
+    try {
+      return await database.inTransaction(async (tx): Promise<FirstUserResult> => {
+        if (!(await links.end(link.hash, tx))) return { outcome: "dead" };
+        const users = tx.$pickTables<"iam_users">();
+        const made = await accounts.create(account, link.accountId, users);
+        if (made === undefined) throw new NameTakenError();
+        return { outcome: "made" };
+      });
+    } catch (error) {
+      if (!(error instanceof NameTakenError)) throw error;
+      return { outcome: "invalid", problems: { username: "is taken" } };
+    }
+  }
+
+  async #problems(form: FirstUserForm): Promise<FieldProblems> {
+    const { username, displayName, email, password, repeated } = form;
+    const found = {
+      username: usernameProblem(username) ?? (await this.#takenProblem(username)),
+      display_name: displayNameProblem(displayName),
+      email: emailProblem(email),
+      password: await passwordProblem(password, form),
+      repeated: password === repeated ? undefined : "is another one",
+    };
+    return Object.fromEntries(
+      Object.entries(found).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+  }
+
+  async #takenProblem(username: string): Promise<string | undefined> {
+    const known = await this.#options.accounts.findForLogin(usernameKey(username));
+    return known === undefined ? undefined : "is taken";
+  }
+}
+
+/** Rolls the transaction back. */
+class NameTakenError extends Error {}

@@ -1,0 +1,100 @@
+import type { AuthorizationEngine } from "svc-access/authz";
+import type { ServiceDatabase } from "svc-access/database";
+import type {
+  Job,
+  ProcessLogger,
+  RawHandler,
+  ReadinessCheck,
+  TokenVerifier,
+} from "svc-access/runtime";
+import type { LocalAccounts } from "../accounts/local-accounts.ts";
+import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
+import type { LoadedIamConfig } from "../config/load-iam-config.ts";
+import type { IdentityProvider } from "../provider/identity-provider.ts";
+import type { BootstrapTables } from "../store/bootstrap-tables.ts";
+import type { IamTables } from "../store/tables.ts";
+import { type BootstrapFlow, type BootstrapParts, bootstrapHandler } from "./bootstrap-handler.ts";
+import { BootstrapLinks } from "./bootstrap-links.ts";
+import { FirstLogin } from "./first-login.ts";
+import { BOOTSTRAP_CALLBACK_PATH, FirstLoginFlow } from "./first-login-flow.ts";
+import { FirstUser } from "./first-user.ts";
+import { FirstUserFlow } from "./first-user-flow.ts";
+import { ZoneOwners } from "./zone-owners.ts";
+
+/** What the first owner needs of the service. */
+export interface BootstrapOptions {
+  readonly configuration: LoadedIamConfig;
+  readonly database: ServiceDatabase<IamTables>;
+  readonly engine: AuthorizationEngine;
+  readonly logger: ProcessLogger;
+  readonly accounts: LocalAccounts;
+  readonly hasher: PasswordHasher;
+  readonly provider: IdentityProvider;
+  readonly verifier: TokenVerifier;
+}
+
+/** What the server needs for the first owner. */
+export interface OpenedBootstrap {
+  readonly rawHandler: RawHandler;
+  readonly job: Job;
+  readonly readiness: ReadinessCheck;
+}
+
+/** How long the start waits for the authorization engine to say whether there is an owner. */
+const START_WAIT_MS = 2000;
+
+/** Opens what makes the first owner, and warns if there is none. */
+export async function openBootstrap(options: BootstrapOptions): Promise<OpenedBootstrap> {
+  const { configuration, database, engine, logger, accounts, hasher } = options;
+  const { organization } = configuration.sections.iam;
+  const links = new BootstrapLinks(database.as<BootstrapTables>().kysely);
+  const owners = new ZoneOwners(engine);
+  const user = new FirstUser({ database, links, owners, accounts, hasher });
+  const parts = { links, owners, logger };
+  const isEmbedded = configuration.config.security.authn.provider === "embedded";
+  const missing = missingOwner(owners, organization);
+  const problem = await missing(AbortSignal.timeout(START_WAIT_MS));
+  if (problem !== undefined) logger.warn({ zone: organization }, problem);
+  return {
+    rawHandler: bootstrapHandler(
+      isEmbedded ? userFlow(options, parts, user) : loginFlow(options, parts),
+      parts,
+    ),
+    job: { name: "bootstrap", every: "1m", run: (signal) => user.resume(signal) },
+    readiness: async (signal) => {
+      const detail = await missing(signal);
+      return detail === undefined ? undefined : { detail };
+    },
+  };
+}
+
+/** Says that a zone has no owner. Whether the engine answers is for its own check to say. */
+function missingOwner(owners: ZoneOwners, zone: string) {
+  return async (signal: AbortSignal): Promise<string | undefined> => {
+    try {
+      if (await owners.hasOwner(zone, signal)) return undefined;
+    } catch {
+      return undefined;
+    }
+    return `the zone ${zone} has no owner, so nobody can administer it: run svc-iam bootstrap`;
+  };
+}
+
+function userFlow(
+  { configuration }: BootstrapOptions,
+  parts: BootstrapParts,
+  user: FirstUser,
+): BootstrapFlow {
+  const { public_url: publicUrl, organization } = configuration.sections.iam;
+  return new FirstUserFlow({ ...parts, user, publicUrl, organization });
+}
+
+function loginFlow(
+  { configuration, provider, verifier }: BootstrapOptions,
+  parts: BootstrapParts,
+): BootstrapFlow {
+  const { public_url: publicUrl } = configuration.sections.iam;
+  const redirectUri = `${publicUrl}${BOOTSTRAP_CALLBACK_PATH}`;
+  const login = new FirstLogin({ provider, verifier, redirectUri });
+  return new FirstLoginFlow({ ...parts, login, publicUrl });
+}
