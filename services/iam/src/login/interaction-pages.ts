@@ -1,3 +1,4 @@
+import { FORM_TOKEN } from "../pages/form-tokens.ts";
 import { html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 
@@ -10,15 +11,16 @@ export function loginPage(form: {
   /** Why it did not succeed. */
   readonly problem: string | undefined;
   readonly leadsTo: string | undefined;
+  /** Of `FormTokens`. */
+  readonly token: string;
 }): Page {
-  const problem =
-    form.problem === undefined ? undefined : html`<p role="alert">${form.problem}</p>`;
   return {
     title: "Log in",
     leadsTo: form.leadsTo,
     body: html`<p>to continue to ${form.client}</p>
-${problem}
+${problemOf(form)}
 <form method="post">
+<input type="hidden" name="${FORM_TOKEN}" value="${form.token}">
 <p><label>User name <input name="username" autocomplete="username" required maxlength="256" value="${form.username}"></label></p>
 <p><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="1024"></label></p>
 <button type="submit" name="action" value="login">Log in</button>
@@ -40,7 +42,11 @@ export function consentPage(form: {
   readonly client: string;
   readonly username: string;
   readonly scopes: readonly string[];
+  /** Why it was not accepted before. */
+  readonly problem: string | undefined;
   readonly leadsTo: string | undefined;
+  /** Of `FormTokens`. */
+  readonly token: string;
 }): Page {
   return {
     title: "Allow access?",
@@ -49,7 +55,9 @@ export function consentPage(form: {
 <ul>
 ${form.scopes.map((scope) => html`<li>${SCOPE_TEXTS[scope] ?? scope}</li>`)}
 </ul>
+${problemOf(form)}
 <form method="post">
+<input type="hidden" name="${FORM_TOKEN}" value="${form.token}">
 <button type="submit" name="action" value="consent">Allow</button>
 <button type="submit" name="action" value="cancel">Refuse</button>
 </form>`,
@@ -67,4 +75,8 @@ export function expiredPage(): Page {
 /** The page of what this version does not do. */
 export function unimplementedPage(what: string): Page {
   return { title: "Unimplemented", body: html`<p>unimplemented: ${what}</p>` };
+}
+
+function problemOf({ problem }: { readonly problem: string | undefined }) {
+  return problem === undefined ? undefined : html`<p role="alert">${problem}</p>`;
 }

@@ -6,6 +6,8 @@ import {
   ServiceError,
 } from "svc-access/runtime";
 import { isFromAnotherSite } from "../pages/cross-site.ts";
+import { formFields } from "../pages/form-fields.ts";
+import type { FormPlace } from "../pages/form-tokens.ts";
 import { type Page, pageHeaders, pageText } from "../pages/page.ts";
 import { INTERACTION_PATH } from "../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
@@ -15,6 +17,7 @@ import { consentPage, expiredPage, loginPage, unimplementedPage } from "./intera
 import { redirectUriOf, scopesOf } from "./interaction-parameters.ts";
 
 const WRONG = "The user name or the password is wrong.";
+const FORM_EXPIRED = "The form has expired. Send it again.";
 const BUSY = "Too many people log in at the moment. Try again in a few seconds.";
 
 /** A request of a login or consent page. */
@@ -36,7 +39,10 @@ export class InteractionRequest {
     if (interaction === undefined || this.#isCrossSite()) return answer(400, expiredPage());
     if (method === "GET" || method === "HEAD") return this.#page(interaction, 200);
     if (method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", "use GET or POST");
-    const form = await this.#form();
+    const form = await formFields(this.#request);
+    if (!this.#embedded.forms.isValid(form, placeOf(interaction))) {
+      return this.#page(interaction, 403, FORM_EXPIRED);
+    }
     if (form.get("action") === "cancel") {
       return this.#finish({ error: "access_denied", error_description: "the login was cancelled" });
     }
@@ -66,24 +72,14 @@ export class InteractionRequest {
     return isFromAnotherSite(this.#request, new URL(this.#embedded.issuer).origin);
   }
 
-  async #form(): Promise<URLSearchParams> {
-    const type = this.#request.headers.all("content-type").join();
-    if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(type)) {
-      throw new ServiceError(
-        "UNSUPPORTED_MEDIA_TYPE",
-        "send the form as application/x-www-form-urlencoded",
-      );
-    }
-    return new URLSearchParams(Buffer.from(await this.#request.body()).toString("utf8"));
-  }
-
   async #page(interaction: Interaction, status: number, problem?: string): Promise<RawResponse> {
     const leadsTo = redirectUriOf(interaction);
     const client = await this.#clientName(interaction);
+    const token = this.#embedded.forms.issue(placeOf(interaction));
     switch (interaction.prompt.name) {
       case "login": {
         const username = String(interaction.params["login_hint"] ?? "").slice(0, 256);
-        return answer(status, loginPage({ client, username, problem, leadsTo }));
+        return answer(status, loginPage({ client, username, problem, leadsTo, token }));
       }
       case "consent": {
         const account = await this.#embedded.options.accounts.find(
@@ -92,7 +88,7 @@ export class InteractionRequest {
         const username = account?.username ?? "";
         return answer(
           status,
-          consentPage({ client, username, scopes: scopesOf(interaction), leadsTo }),
+          consentPage({ client, username, scopes: scopesOf(interaction), problem, leadsTo, token }),
         );
       }
       default:
@@ -185,4 +181,9 @@ export class InteractionRequest {
 
 function answer(status: number, page: Page): RawResponse {
   return { status, headers: pageHeaders(page), body: pageText(page) };
+}
+
+/** Its id is in its own cookie, which only the browser that has begun it has. */
+function placeOf({ uid, prompt }: Interaction): FormPlace {
+  return { form: prompt.name, browser: uid };
 }

@@ -18,6 +18,7 @@ export interface Known {
   readonly interactions: readonly string[];
   readonly tokens: readonly string[];
   readonly codes: readonly string[];
+  readonly formTokens: readonly string[];
   readonly userCodes: readonly string[];
 }
 
@@ -145,6 +146,7 @@ function parametersFor(random: Random, path: string, known: Known): [string, str
       user_code: random.pick([...known.userCodes, "BBBB-BBBB"]),
       xsrf: "x",
       confirm: "yes",
+      form_token: random.pick(known.formTokens),
     },
     "/device/auth": { client_id: CONSOLE.id, scope: "openid" },
     "/session/end": {
@@ -153,11 +155,20 @@ function parametersFor(random: Random, path: string, known: Known): [string, str
       state: MARKUP,
       client_id: CONSOLE.id,
     },
-    "/session/end/confirm": { xsrf: "x", logout: "yes" },
+    "/session/end/confirm": {
+      xsrf: "x",
+      logout: "yes",
+      form_token: random.pick(known.formTokens),
+    },
     "/session/end/success": { client_id: CONSOLE.id },
   };
   const fallback = path.startsWith("/interaction")
-    ? { action: random.pick(["login", "consent", "cancel", ""]), username: "alice", password: "x" }
+    ? {
+        action: random.pick(["login", "consent", "cancel", ""]),
+        username: "alice",
+        password: "x",
+        form_token: random.pick(known.formTokens),
+      }
     : { token, token_type_hint: "access_token" };
   return Object.entries(all[path] ?? fallback);
 }

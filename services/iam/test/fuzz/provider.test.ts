@@ -2,7 +2,7 @@
 import { Agent, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runs } from "../../../../test/support/effort.ts";
-import { Browser } from "../support/browser.ts";
+import { Browser, fieldOf } from "../support/browser.ts";
 import {
   begin,
   CONSOLE,
@@ -45,6 +45,11 @@ async function knownNow(): Promise<Known> {
     interactions: [page.url.split("/").at(-1) ?? ""],
     tokens: [tokens.access_token, tokens.refresh_token ?? "", tokens.id_token ?? ""],
     codes: [new URL(back.url).searchParams.get("code") ?? ""],
+    formTokens: [
+      fieldOf(page, "form_token"),
+      fieldOf(await coming.open(`${iam.issuer}/device`), "form_token"),
+      "x",
+    ],
     userCodes: [],
   };
 }

@@ -109,6 +109,12 @@ export interface Visit {
   readonly text: string;
 }
 
+/** The value of a hidden field of a page. */
+export function fieldOf({ text }: Visit, name: string): string {
+  const found = new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(text);
+  return unescaped(found?.[1] ?? "");
+}
+
 function unescaped(text: string): string {
   return text
     .replaceAll("&lt;", "<")

@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import { continueByHand, PAGES } from "../../pages/provider-pages.ts";
+import type { Pages } from "../../pages/provider-pages.ts";
 import { adapterContext } from "./adapter/adapter-context.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { type EmbeddedProviderOptions, PROVIDER_PATH } from "./embedded-options.ts";
@@ -19,6 +19,7 @@ export function createInstance(
   options: EmbeddedProviderOptions,
   keys: readonly SigningKey[],
   stores: ProviderStores,
+  pages: Pages,
 ): Provider {
   const context = adapterContext(oidc, options, stores);
   const configuration = oidcConfiguration({
@@ -26,7 +27,7 @@ export function createInstance(
     keys,
     stores,
     context,
-    pages: PAGES,
+    pages,
     errors: oidc.errors,
   });
   const provider = new oidc.Provider(`${options.publicUrl}${PROVIDER_PATH}`, configuration);
@@ -40,7 +41,7 @@ export function createInstance(
     await next();
     // The response waits for what must be stored.
     await Promise.all(requestScope.getStore()?.pending ?? []);
-    continueByHand(ctx as KoaContextWithOIDC);
+    pages.continueByHand(ctx as KoaContextWithOIDC);
   });
   listen(provider, options, stores);
   return provider;

@@ -51,3 +51,8 @@ export const LOGIN_TIMES: LoginTimes = { idleMs: 3 * DAY, absoluteMs: 30 * DAY }
 export const PROVIDER_PATH = "/v1/iam/oidc";
 /** The path of the login and consent pages. */
 export const INTERACTION_PATH = `${PROVIDER_PATH}/interaction`;
+
+/** The name of the cookie of the provider's own session. */
+export function sessionCookieName(publicUrl: string): string {
+  return `${publicUrl.startsWith("https:") ? "__Secure-" : ""}iam_session`;
+}

@@ -1,5 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Job, RawRequest, RawResponse } from "svc-access/runtime";
+import { foreignFormPage } from "../../pages/foreign-form-page.ts";
+import { FormTokens } from "../../pages/form-tokens.ts";
+import { pageResponse } from "../../pages/page-response.ts";
 import { slowedResponse } from "../../pages/slowed-page.ts";
 import type { LoginSession } from "../../sessions/login-session.ts";
 import { Revocations } from "../../sessions/revocations.ts";
@@ -10,9 +13,20 @@ import type { Rotation } from "../../store/provider-keys.ts";
 import type { ProviderCall } from "../identity-provider.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { DeviceStarts, deviceStartRefused } from "./device-starts.ts";
-import { type EmbeddedProviderOptions, PROVIDER_PATH } from "./embedded-options.ts";
+import {
+  type EmbeddedProviderOptions,
+  PROVIDER_PATH,
+  sessionCookieName,
+} from "./embedded-options.ts";
+import { isForeignForm } from "./own-forms.ts";
 import { type Instance, ProviderInstances } from "./provider-instances.ts";
 import { providerJobs } from "./provider-jobs.ts";
+import {
+  DEVICE_START_PATH,
+  endpointPath,
+  TOKEN_ENDPOINTS,
+  USER_CODE_PATH,
+} from "./request/endpoints.ts";
 import { freshRequest } from "./request/fresh-request.ts";
 import { recordEvent } from "./request/record-event.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
@@ -26,12 +40,6 @@ export interface ProviderRequest
   readonly headers: Pick<RawRequest["headers"], "all">;
 }
 
-/** Endpoints that take an access token, which may be a JWT. */
-const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set(["/token/introspection", "/token/revocation"]);
-/** Where people enter the codes that devices show. */
-const USER_CODE_PATH = "/device";
-/** Where devices begin a login. */
-const DEVICE_START_PATH = "/device/auth";
 /** What public pages of other origins may read, and browsers keep for a while. */
 const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
 
@@ -51,6 +59,8 @@ export class EmbeddedProvider {
   readonly sessions: Sessions;
   /** The tokens that no longer count. */
   readonly revocations: Revocations;
+  /** The tokens of its forms. */
+  readonly forms: FormTokens;
   readonly #stores: ProviderStores;
   readonly #instances: ProviderInstances;
   readonly #userCodes: UserCodeAttempts;
@@ -59,12 +69,13 @@ export class EmbeddedProvider {
   constructor(options: EmbeddedProviderOptions) {
     const { database, now } = options;
     this.#options = options;
+    this.forms = new FormTokens(options.box, now);
     const opened = new ProviderDatabase(database);
     const documents = new ProviderDocuments(opened, now);
     this.revocations = options.revocations ?? new Revocations(opened, now);
     this.sessions = new Sessions(opened, this.revocations, now);
     this.#stores = { documents, sessions: this.sessions, revocations: this.revocations };
-    this.#instances = new ProviderInstances(options, opened, this.#stores);
+    this.#instances = new ProviderInstances(options, opened, this.#stores, this.forms);
     this.#userCodes = new UserCodeAttempts(database, now);
     this.#deviceStarts = new DeviceStarts(database, now);
   }
@@ -169,8 +180,13 @@ export class EmbeddedProvider {
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
   async handle(request: ProviderRequest, call: ProviderCall): Promise<RawResponse | undefined> {
     const { incoming, response, method } = request;
-    const path = request.path.slice(PROVIDER_PATH.length) || "/";
+    const path = endpointPath(request.path.slice(PROVIDER_PATH.length) || "/");
     const body = method === "POST" ? await request.body() : undefined;
+    const cookieName = sessionCookieName(this.#options.publicUrl);
+    const { headers } = request;
+    if (body !== undefined && isForeignForm(this.forms, path, { headers, body }, cookieName)) {
+      return pageResponse(403, foreignFormPage());
+    }
     if (method === "POST" && path === DEVICE_START_PATH) {
       const seconds = await this.#deviceStarts.begin(call.clientAddress);
       if (seconds !== undefined) return deviceStartRefused(seconds);

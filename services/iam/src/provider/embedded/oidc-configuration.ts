@@ -9,6 +9,7 @@ import {
   INTERACTION_PATH,
   LOGIN_TIMES,
   PROVIDER_PATH,
+  sessionCookieName,
 } from "./embedded-options.ts";
 import { ALGORITHM, type SigningKey } from "./keys/signing-keys.ts";
 import { requestScope } from "./request/request-scope.ts";
@@ -80,7 +81,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     clientBasedCORS: () => false,
     cookies: {
       names: {
-        session: `${prefix}iam_session`,
+        session: sessionCookieName(publicUrl),
         interaction: `${prefix}iam_interaction`,
         resume: `${prefix}iam_resume`,
       },

@@ -1,10 +1,13 @@
 import type { Provider } from "oidc-provider";
+import type { FormTokens } from "../../pages/form-tokens.ts";
+import { type Pages, providerPages } from "../../pages/provider-pages.ts";
 import type { ProviderDatabase } from "../../store/provider-database.ts";
 import type { Rotation } from "../../store/provider-keys.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { createInstance } from "./create-instance.ts";
 import type { EmbeddedProviderOptions } from "./embedded-options.ts";
 import { type SigningKey, SigningKeys, versionOf } from "./keys/signing-keys.ts";
+import { ownForms } from "./own-forms.ts";
 import { recordEvent } from "./request/record-event.ts";
 import { requestError } from "./request/unavailable.ts";
 
@@ -19,6 +22,7 @@ export interface Instance {
 export class ProviderInstances {
   readonly #options: EmbeddedProviderOptions;
   readonly #stores: ProviderStores;
+  readonly #pages: Pages;
   readonly #keys: SigningKeys;
   #instance: Promise<Instance> | undefined;
 
@@ -26,10 +30,12 @@ export class ProviderInstances {
     options: EmbeddedProviderOptions,
     database: ProviderDatabase,
     stores: ProviderStores,
+    forms: FormTokens,
   ) {
     const { box, now, keyTimes } = options;
     this.#options = options;
     this.#stores = stores;
+    this.#pages = providerPages(ownForms(forms));
     this.#keys = new SigningKeys(database, box, keyEvents(options), {
       ...(keyTimes === undefined ? {} : { times: keyTimes }),
       ...(now === undefined ? {} : { now }),
@@ -73,7 +79,7 @@ export class ProviderInstances {
   async #make(): Promise<Instance> {
     const oidc = await import("oidc-provider");
     const keys = await this.#keys.load();
-    const provider = createInstance(oidc, this.#options, keys, this.#stores);
+    const provider = createInstance(oidc, this.#options, keys, this.#stores, this.#pages);
     return { provider, keys, callback: provider.callback() as never };
   }
 }

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from "jose";
 import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Browser } from "../../support/browser.ts";
+import { Browser, fieldOf } from "../../support/browser.ts";
 import { ALICE } from "../../support/memory-accounts.ts";
 import {
   begin,
@@ -142,7 +142,13 @@ test.each([
   const browser = new Browser(iam.origin);
   const page = await browser.open((await begin(configuration)).url.href);
   iam.accounts.answer = answer;
-  const body = new URLSearchParams({ action: "login", username: "alice", password: "x" });
+  const form_token = fieldOf(page, "form_token");
+  const body = new URLSearchParams({
+    action: "login",
+    username: "alice",
+    password: "x",
+    form_token,
+  });
   const response = await browser.request(page.url, { method: "POST", body });
   iam.accounts.answer = undefined;
   expect([response.status, response.headers.get("retry-after")]).toEqual([status, after]);

@@ -1,0 +1,52 @@
+import type { RawRequest } from "svc-access/runtime";
+import type { FormPlace, FormTokens } from "../../pages/form-tokens.ts";
+import type { PageForms } from "../../pages/provider-pages.ts";
+import { hash } from "./adapter/sealed-documents.ts";
+import { LOGOUT_FORM_PATH, USER_CODE_PATH } from "./request/endpoints.ts";
+
+/** The forms that `oidc-provider` takes, by their paths below the issuer. */
+const FORMS: ReadonlyMap<string, string> = new Map([
+  [USER_CODE_PATH, "device"],
+  [LOGOUT_FORM_PATH, "logout"],
+]);
+
+/** The place of a form in the browser with a session of the provider; undefined for other paths. */
+function ownFormPlace(path: string, sessionId: string): FormPlace | undefined {
+  const form = FORMS.get(path);
+  return form === undefined ? undefined : { form, browser: hash(sessionId) };
+}
+
+/** The forms of pages that `oidc-provider` shows: the token of one of its paths, in the session of its page. */
+export function ownForms(tokens: FormTokens): PageForms {
+  return {
+    token(path, sessionId) {
+      const place = ownFormPlace(path, sessionId);
+      return place && tokens.issue(place);
+    },
+  };
+}
+
+/** Whether a request sends a form that was not shown in its browser, or too long ago. */
+export function isForeignForm(
+  tokens: FormTokens,
+  path: string,
+  {
+    headers,
+    body,
+  }: { readonly headers: Pick<RawRequest["headers"], "all">; readonly body: Uint8Array },
+  cookieName: string,
+): boolean {
+  if (!FORMS.has(path)) return false;
+  const place = ownFormPlace(path, cookieOf(headers, cookieName) ?? "");
+  const fields = new URLSearchParams(Buffer.from(body).toString("utf8"));
+  return place === undefined || !tokens.isValid(fields, place);
+}
+
+/** The first value of a cookie, as `oidc-provider` reads it. */
+function cookieOf(headers: Pick<RawRequest["headers"], "all">, name: string): string | undefined {
+  for (const part of headers.all("cookie").join(";").split(";")) {
+    const at = part.indexOf("=");
+    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return undefined;
+}
