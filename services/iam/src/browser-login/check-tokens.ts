@@ -4,6 +4,7 @@ import type { Tokens } from "../provider/identity-provider.ts";
 
 /** Access tokens are refreshed so long before they expire, shorter ones after two thirds of their life. */
 const REFRESH_BEFORE_MS = 60_000;
+const SOONEST_MS = 1000;
 
 /**
  * Checks tokens that the provider has issued for a browser: this service must accept the access
@@ -31,15 +32,16 @@ export async function checkTokens(
 }
 
 /**
- * When an access token should be refreshed, in milliseconds since the epoch.
+ * When an access token should be refreshed, in milliseconds since the epoch, as `now`.
  *
  * @throws ServiceError UNAUTHORIZED if it is not a JWT with its times
  */
-export function refreshTimeOf(accessToken: string): number {
+export function refreshTimeOf(accessToken: string, now: number): number {
   const { iat, exp } = claimsOf(accessToken);
   if (iat === undefined || exp === undefined) throw notAccepted("it does not say when it expires");
   const early = Math.min(REFRESH_BEFORE_MS, ((exp - iat) * 1000) / 3);
-  return Math.floor(exp * 1000 - early);
+  // A provider whose clock is far behind is not asked with each request.
+  return Math.max(Math.floor(exp * 1000 - early), now + SOONEST_MS);
 }
 
 function claimsOf(token: string): JWTPayload {

@@ -67,12 +67,12 @@ export class FreshTokens {
   }
 
   async #refresh(session: BrowserSession): Promise<BrowserSession> {
-    const { provider, sessions, call } = this.#options;
+    const { provider, sessions, call, now = Date.now } = this.#options;
     const { id, tokens: old } = session;
     if (old.refreshToken === "") throw sessionIsOver();
     const issued = await provider.refresh(old.refreshToken, [], call);
     // Stored before it is verified: the old refresh token is used up.
-    const refreshTime = refreshTimeOf(issued.accessToken);
+    const refreshTime = refreshTimeOf(issued.accessToken, now());
     const tokens = {
       accessToken: issued.accessToken,
       refreshToken: issued.refreshToken || old.refreshToken,

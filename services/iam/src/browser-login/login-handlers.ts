@@ -128,7 +128,7 @@ async function startSession(
     call,
   );
   const subject = await checkTokens(verifier, tokens);
-  const refreshTime = refreshTimeOf(tokens.accessToken);
+  const refreshTime = refreshTimeOf(tokens.accessToken, Date.now());
   const started = await sessions.begin({ state: login.state, subject, tokens, refreshTime });
   if (started === undefined) throw new ServiceError("INVALID_ARGUMENT", "the login was completed");
   await call.audit.record({

@@ -23,8 +23,16 @@ const rows = () =>
   databaseOf(service).kysely.selectFrom("iam_browser_sessions").selectAll().execute();
 
 /** Enters the password, and stops before the callback. */
-async function untilCallback(browser: Browser, returnTo = RETURN): Promise<URL> {
-  const page = await browser.open(at(`/v1/iam/ui/login?return_to=${encodeURIComponent(returnTo)}`));
+async function untilCallback(
+  browser: Browser,
+  change: (authorization: URL) => void = () => undefined,
+): Promise<URL> {
+  const begun = await browser.request(
+    at(`/v1/iam/ui/login?return_to=${encodeURIComponent(RETURN)}`),
+  );
+  const authorization = new URL(begun.headers.get("location") ?? "");
+  change(authorization);
+  const page = await browser.open(authorization.href);
   const form = { action: "login", username: "alice", password: PASSWORD };
   const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
   const body = new URLSearchParams(form);
@@ -86,6 +94,38 @@ describe("a callback that is refused", () => {
     await other.open(at("/v1/iam/ui/login"));
     expect(await status(other, url)).toBe(400);
     expect(other.cookie(SESSION)).toBeUndefined();
+  });
+
+  test.each<[string, (authorization: URL) => void]>([
+    ["32 with an ID token of another nonce", (url) => url.searchParams.set("nonce", "other")],
+    ["32 with an ID token without a nonce", (url) => url.searchParams.delete("nonce")],
+    ["33 with another challenge", (url) => url.searchParams.set("code_challenge", "x".repeat(43))],
+  ])("%s", async (_what, change) => {
+    const browser = new Browser(service.origin);
+    expect(await status(browser, await untilCallback(browser, change))).toBe(400);
+    expect(browser.cookie(SESSION)).toBeUndefined();
+  });
+
+  test.each<[string, (authorization: URL) => void]>([
+    ["33 without a challenge", (url) => url.searchParams.delete("code_challenge")],
+    ["33 with the method plain", (url) => url.searchParams.set("code_challenge_method", "plain")],
+    [
+      "30 to another address",
+      (url) => url.searchParams.set("redirect_uri", "https://evil.example/"),
+    ],
+    [
+      "30 to an address below",
+      (url) => url.searchParams.append("redirect_uri", at("/v1/iam/oauth2/callback/x")),
+    ],
+  ])("%s: the provider does not ask for a password", async (_what, change) => {
+    const browser = new Browser(service.origin);
+    const begun = await browser.request(at("/v1/iam/ui/login"));
+    const url = new URL(begun.headers.get("location") ?? "");
+    change(url);
+    const visit = await browser.open(url.href);
+    expect(visit.text).not.toContain('name="password"');
+    expect(new URL(visit.url).hostname).toBe("localhost");
+    expect(browser.cookie(SESSION)).toBeUndefined();
   });
 
   test("33 with the code of another login: its PKCE verifier is another one", async () => {
@@ -199,6 +239,18 @@ describe("a browser that is logged in", () => {
     const visit = await browser.request(at("/v1/iam/ui/login?return_to=/skills"));
     expect([visit.status, visit.headers.get("location")]).toEqual([303, at("/skills")]);
   });
+});
+
+test("a session that its person ends from another browser is over at once", async () => {
+  const [one, other] = [await loggedIn(service), await loggedIn(service)];
+  const { sessions } = (await (await one.request(at("/v1/iam/me/sessions"))).json()) as {
+    sessions: { id: string; current: boolean }[];
+  };
+  expect(sessions.filter(({ current }) => current)).toHaveLength(1);
+  const ended = await one.request(at("/v1/iam/me/sessions:endOthers"), { method: "POST" });
+  expect(ended.status).toBe(200);
+  expect(await whoIs(service, other)).toBe(401);
+  expect(await whoIs(service, one)).toBe("alice");
 });
 
 test("a login leads to the page that was asked for, and replaces the session of its browser", async () => {

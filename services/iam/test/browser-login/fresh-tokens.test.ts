@@ -130,6 +130,16 @@ describe("the provider does not refresh", () => {
   });
 });
 
+test("a provider whose clock is far behind is not asked with each request", async () => {
+  const { one, session } = await twoReplicas();
+  answer = async () => ({ accessToken: accessToken(now - 60 * MINUTE) });
+  const refreshed = await one.fresh.of(session);
+  expect(await one.fresh.of(refreshed)).toBe(refreshed);
+  now += 1000;
+  await one.fresh.of(refreshed);
+  expect(refreshes).toHaveLength(2);
+});
+
 test("tokens that are not near their end are used as they are", async () => {
   const { one, session } = await twoReplicas();
   now -= 1;

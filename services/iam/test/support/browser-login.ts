@@ -27,7 +27,7 @@ export function databaseOf(service: IamService): ServiceDatabase<IamTables> {
   return service.options.database as ServiceDatabase<IamTables>;
 }
 
-async function addUser(service: IamService, username: string): Promise<void> {
+export async function addUser(service: IamService, username: string): Promise<void> {
   const accounts = new LocalAccounts(databaseOf(service).kysely, "acme");
   const passwordHash = await new PasswordHasher().hash(PASSWORD, new AbortController().signal);
   const email = `${username}@example.com`;
