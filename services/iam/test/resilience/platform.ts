@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSpicedbEngine, parseModel } from "svc-access/authz";
+import { stringify } from "yaml";
+import { freePort } from "../../../../test/support/free-port.ts";
+import { openPostgres } from "../../../../test/support/postgres.ts";
+import { spicedbIsAbsent, startSpicedb } from "../../../../test/support/spicedb.ts";
+import {
+  type Answer,
+  asUser,
+  INTERNAL_TOKEN,
+  LOGIN_CLIENT,
+  REDIRECT_URI,
+} from "../support/iam-service.ts";
+import { Balancer } from "./balancer.ts";
+import { callAt, Replica } from "./replica.ts";
+
+const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
+export const PASSWORD = "correct horse battery staple";
+
+/** Two replicas behind a balancer, over one PostgreSQL and one SpiceDB. */
+export interface Platform {
+  /** The address of the balancer, which is that of the issuer. */
+  readonly origin: string;
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly keyFile: string;
+  readonly balancer: Balancer;
+  readonly replicas: readonly [Replica, Replica];
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
+  /** Makes a user. @returns the id */
+  addUser(username: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts all of it; undefined, with a warning, where PostgreSQL or SpiceDB is not installed. */
+export async function startPlatform(): Promise<Platform | undefined> {
+  if (spicedbIsAbsent()) return undefined;
+  const postgres = await openPostgres();
+  if (postgres === undefined) {
+    if (process.env["CI"] === "true") throw new Error("PostgreSQL is not installed");
+    console.warn("SKIPPED, the tests of replicas: PostgreSQL is not installed");
+    return undefined;
+  }
+  const spicedb = await startSpicedb();
+  const folder = mkdtempSync(join(tmpdir(), "svc-iam-replicas-"));
+  const keyFile = join(folder, "encryption-key");
+  writeFileSync(keyFile, `${randomBytes(32).toString("base64")}\n`);
+  const origin = `http://localhost:${await freePort()}`;
+  const balancer = new Balancer();
+  await balancer.listen(Number(new URL(origin).port));
+  await prepareSpicedb(spicedb);
+  const replicas = [await replica(), await replica()] as const;
+  for (const one of replicas) await one.start();
+  balancer.use(...replicas.map(({ port }) => port));
+
+  async function replica(): Promise<Replica> {
+    const made = new Replica(folder, { http: await freePort(), grpc: await freePort() });
+    const { endpoint, token } = spicedb;
+    writeFileSync(
+      made.file,
+      stringify({
+        environment: "test",
+        service: "iam",
+        log: { level: "error" },
+        server: {
+          http: { address: `127.0.0.1:${made.port}` },
+          grpc: { address: `127.0.0.1:${made.grpcPort}` },
+        },
+        security: {
+          authn: {
+            mode: "hybrid",
+            provider: "embedded",
+            oidc: { issuer: `${origin}/v1/iam/oidc`, audience: [LOGIN_CLIENT] },
+            gateway: { trusted_peers: ["127.0.0.1"] },
+            internal_call: { enabled: true, token: [{ service: "hub", token: INTERNAL_TOKEN }] },
+          },
+          authz: {
+            provider: "spicedb",
+            model: MODEL,
+            spicedb: { endpoint, token, insecure: true },
+          },
+        },
+        database: { driver: "postgres", url: postgres?.url },
+        iam: {
+          organization: "acme",
+          public_url: origin,
+          encryption_key_file: keyFile,
+          login: { client_id: LOGIN_CLIENT, redirect_uris: [REDIRECT_URI] },
+        },
+      }),
+    );
+    return made;
+  }
+
+  const call: Platform["call"] = (method, path, body, headers) =>
+    callAt(origin, method, path, body, headers);
+  return {
+    origin,
+    folder,
+    databaseUrl: postgres.url,
+    keyFile,
+    balancer,
+    replicas,
+    call,
+    async addUser(username) {
+      const user = { username, displayName: username, email: `${username}@example.com` };
+      const made = { ...user, password: PASSWORD };
+      const { status, body } = await call("POST", "/v1/users", made, asUser("root"));
+      if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+      return body.id;
+    },
+    async stop() {
+      balancer.close();
+      for (const one of replicas) await one.kill();
+      await spicedb.stop();
+      postgres.remove();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The schema, and who may make users. */
+async function prepareSpicedb(server: { readonly endpoint: string; readonly token: string }) {
+  const schema = readFileSync(MODEL, "utf8");
+  const { model } = parseModel(schema, MODEL);
+  // A busy machine is slow.
+  const engine = await createSpicedbEngine({
+    ...server,
+    insecure: true,
+    model,
+    deadlineMs: 60_000,
+  });
+  const resource = { type: "zone", id: "acme" };
+  const relationship = { resource, relation: "owner", subject: { type: "user", id: "root" } };
+  await engine.writeSchema(schema);
+  await engine.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
+  await engine.close();
+}

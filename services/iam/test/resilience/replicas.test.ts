@@ -1,0 +1,165 @@
+/** Two replicas of svc-iam in processes of their own, over a real PostgreSQL and a real SpiceDB. */
+import { createGrpcClient } from "svc-access/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runs } from "../../../../test/support/effort.ts";
+import { until } from "../../../../test/support/until.ts";
+import { IAMRevocationService } from "../../gen/svc/iam/v1/revocation_pb.ts";
+import { AS_HUB, INTERNAL_TOKEN } from "../support/iam-service.ts";
+import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
+import { Random } from "../support/random.ts";
+import { Person } from "./person.ts";
+import { PASSWORD, type Platform, startPlatform } from "./platform.ts";
+import type { Replica } from "./replica.ts";
+
+const HOUR = 3_600_000;
+/** Within a second on a machine that is not overloaded; ours may be. */
+const SOON_MS = 10_000;
+
+const platform = await startPlatform();
+afterAll(() => platform?.stop());
+
+describe.skipIf(platform === undefined)("two replicas", () => {
+  const { replicas, balancer, addUser } = platform as Platform;
+  const [first, second] = replicas;
+  const ports = replicas.map(({ port }) => port);
+  const logIn = (username: string) => logInAt(platform as Platform, username, PASSWORD);
+  const me = async (at: Pick<Replica, "call">, tokens: LoggedIn) =>
+    (await at.call("GET", "/v1/iam/me", undefined, withToken(tokens))).status;
+  const refreshAt = (at: Pick<Replica, "call">, { refreshToken }: LoggedIn) =>
+    at.call("POST", "/v1/iam/tokens:refresh", { refreshToken }, AS_HUB);
+
+  /** Sends calls there; the connections that there were are broken, which fetch learns before it returns. */
+  async function send(...to: readonly number[]): Promise<void> {
+    balancer.use(...to);
+    const { call } = platform as Platform;
+    await until("calls arrive", () =>
+      call("GET", "/healthz").then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+
+  beforeAll(async () => {
+    for (const username of ["alice", "bob"]) await addUser(username);
+  });
+
+  test("a login at one holds at the other", async () => {
+    await send(first.port);
+    const tokens = await logIn("alice").finally(() => send(...ports));
+    expect(await me(second, tokens)).toBe(200);
+    const { status, body } = await refreshAt(second, tokens);
+    expect(status).toBe(200);
+    expect(await me(first, body.tokens)).toBe(200);
+  });
+
+  test("the end of a session at one ends its tokens at the other, which tells its watchers", async () => {
+    const [gone, own] = [await logIn("bob"), await logIn("bob")];
+    const { body } = await first.call("GET", "/v1/iam/me/sessions", undefined, withToken(gone));
+    const { id } = body.sessions.find((one: { current?: boolean }) => one.current);
+    const client = createGrpcClient(IAMRevocationService, {
+      target: `127.0.0.1:${second.grpcPort}`,
+      internalToken: INTERNAL_TOKEN,
+    });
+    const watch = client.watchRevocations({})[Symbol.asyncIterator]();
+    await watch.next();
+    const told = (async () => {
+      for (;;) {
+        const { value } = await watch.next();
+        if (value.revocations.length > 0) return performance.now();
+      }
+    })();
+    expect(await me(second, gone)).toBe(200);
+    const path = `/v1/iam/me/sessions/${id}`;
+    expect((await first.call("DELETE", path, undefined, withToken(own))).status).toBe(200);
+    const ended = performance.now();
+    // In the database at once.
+    expect((await refreshAt(second, gone)).status).toBe(400);
+    await until("the access token is refused", async () => (await me(second, gone)) === 401);
+    expect(performance.now() - ended).toBeLessThan(SOON_MS);
+    expect((await told) - ended).toBeLessThan(SOON_MS);
+    expect(await me(second, own)).toBe(200);
+    await watch.return?.();
+    await client.close();
+  });
+
+  test("a replica that is killed under load logs nobody out, and what was acknowledged is there", async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    const people: Person[] = [];
+    for (let index = 0; index < 4; index++) {
+      const username = `person${index}`;
+      const user = { username, id: await addUser(username) };
+      people.push(new Person(platform as Platform, new Random(seed + index), user));
+    }
+    const steps = () => people.reduce((sum, person) => sum + person.steps, 0);
+    let isOver = false;
+    const acting = Promise.all(people.map((person) => person.act(() => isOver)));
+    // A refusal ends the test at once.
+    const orRefused = (work: Promise<unknown>) => Promise.race([work, acting]);
+    const more = async (count: number) => {
+      const before = steps();
+      await orRefused(until("more calls are answered", () => steps() >= before + count));
+    };
+    for (let kill = 0; kill < runs(12, 2); kill++) {
+      const victim = replicas[kill % 2] as Replica;
+      await more(20);
+      await victim.kill();
+      await more(20);
+      await victim.start();
+    }
+    await more(20);
+    isOver = true;
+    await acting;
+    for (const person of people) {
+      const there = await person.sessionIds();
+      expect(there, `seed ${seed}`).toEqual(
+        expect.arrayContaining(person.logins.map(({ sessionId }) => sessionId)),
+      );
+      for (const login of person.logins) {
+        await person.read(login);
+        await person.refresh(login);
+      }
+      for (const { sessionId, tokens } of person.ended) {
+        expect(there).not.toContain(sessionId);
+        for (const one of replicas) {
+          expect((await refreshAt(one, tokens)).status).toBe(400);
+          await until("its access token is refused", async () => (await me(one, tokens)) === 401);
+        }
+      }
+    }
+  });
+
+  test.each([
+    ["ahead", HOUR],
+    ["behind", -HOUR],
+  ])(
+    "a replica whose clock jumps an hour %s accepts and issues no token, until the clock is right",
+    async (_, offset) => {
+      const [alice, gone] = [await logIn("alice"), await logIn("bob")];
+      await second.shiftClock(offset);
+      expect(await me(second, alice)).not.toBe(200);
+      expect((await refreshAt(second, alice)).status).toBe(503);
+      await until("it is not ready", async () => {
+        const { status, body } = await second.call("GET", "/readyz");
+        return status === 503 && JSON.stringify(body).includes("3600 s");
+      });
+      // What is ended meanwhile stays so.
+      const { body } = await first.call("GET", "/v1/iam/me/sessions", undefined, withToken(gone));
+      const { id } = body.sessions.find((one: { current?: boolean }) => one.current);
+      const ended = await first.call(
+        "DELETE",
+        `/v1/iam/me/sessions/${id}`,
+        undefined,
+        withToken(gone),
+      );
+      expect(ended.status).toBe(200);
+      await second.shiftClock(0);
+      await until("the ended token is refused", async () => (await me(second, gone)) === 401);
+      await until("it is ready", async () => (await second.call("GET", "/readyz")).status === 200);
+      expect(await me(second, gone)).toBe(401);
+      expect(await me(second, alice)).toBe(200);
+      expect((await refreshAt(second, alice)).status).toBe(200);
+      expect(await me(first, alice)).toBe(200);
+    },
+  );
+});
