@@ -118,6 +118,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     database,
     engine,
     logger,
+    recorder,
     accounts,
     hasher,
     provider: provider.client,

@@ -9,6 +9,7 @@ import {
 } from "./bootstrap-handler.ts";
 import { failedLoginPage, firstLoginPage, ownedPage, ownerPage } from "./bootstrap-pages.ts";
 import type { FirstLogin } from "./first-login.ts";
+import { usedEvent } from "./zone-owners.ts";
 
 /** The path that the provider sends browsers back to. */
 export const BOOTSTRAP_CALLBACK_PATH = `${BOOTSTRAP_PATH}/callback`;
@@ -70,12 +71,7 @@ export class FirstLoginFlow implements BootstrapFlow {
     const isOwner = await owners.makeFirstOwner(zone, subjectId, call.signal);
     await links.end(hash);
     if (!isOwner) return this.#forgetting(pageResponse(409, ownedPage(zone)));
-    await call.audit.record({
-      event: "bootstrap.used",
-      riskLevel: "CRITICAL",
-      resource: `zone:${zone}`,
-      details: { owner: `user:${subjectId}` },
-    });
+    await call.audit.record(usedEvent(zone, subjectId));
     const shown = username || name || subjectId;
     return this.#forgetting(pageResponse(200, ownerPage({ zone, name: shown })));
   }

@@ -16,6 +16,7 @@ import {
   ownerPage,
 } from "./bootstrap-pages.ts";
 import type { FirstUser } from "./first-user.ts";
+import { usedEvent } from "./zone-owners.ts";
 
 /** What the form of the first user needs. */
 export interface FirstUserFlowOptions extends BootstrapParts {
@@ -69,12 +70,7 @@ export class FirstUserFlow implements BootstrapFlow {
     const result = await user.make(link, { ...fields, ...passwords }, call.signal);
     switch (result.outcome) {
       case "made":
-        await call.audit.record({
-          event: "bootstrap.used",
-          riskLevel: "CRITICAL",
-          resource: `zone:${zone}`,
-          details: { owner: `user:${accountId}` },
-        });
+        await call.audit.record(usedEvent(zone, accountId));
         return pageResponse(200, ownerPage({ zone, name: fields.username }));
       case "invalid": {
         const { problems } = result;

@@ -1,4 +1,5 @@
 import type { ServiceDatabase } from "svc-access/database";
+import type { AuditRecorder } from "svc-access/runtime";
 import { displayNameProblem } from "../accounts/display-name.ts";
 import { emailProblem } from "../accounts/email-address.ts";
 import type { LocalAccounts, NewAccount } from "../accounts/local-accounts.ts";
@@ -8,7 +9,7 @@ import { usernameKey, usernameProblem } from "../accounts/username.ts";
 import type { IamTables } from "../store/tables.ts";
 import type { BootstrapLink, BootstrapLinks } from "./bootstrap-links.ts";
 import type { FieldProblems, FirstUserFields } from "./bootstrap-pages.ts";
-import type { ZoneOwners } from "./zone-owners.ts";
+import { usedEvent, type ZoneOwners } from "./zone-owners.ts";
 
 /** What a person entered. */
 export interface FirstUserForm extends FirstUserFields {
@@ -32,6 +33,8 @@ export interface FirstUserOptions {
   readonly owners: ZoneOwners;
   readonly accounts: LocalAccounts;
   readonly hasher: PasswordHasher;
+  /** For users whom the job completes. */
+  readonly recorder: Pick<AuditRecorder, "record">;
 }
 
 /** How long after its end a link may still be in use by a call under way. */
@@ -81,11 +84,12 @@ export class FirstUser {
 
   /** Completes what a process has begun that has ended, and forgets what came to nothing. */
   async resume(signal: AbortSignal, now = Date.now()): Promise<void> {
-    const { links, owners } = this.#options;
+    const { links, owners, recorder } = this.#options;
     for (const link of await links.begun()) {
       if (signal.aborted || link.pending === undefined) return;
       if (await owners.hasOwner(link.zone, signal, link.accountId)) {
-        await this.#finish(link, link.pending);
+        const { outcome } = await this.#finish(link, link.pending);
+        if (outcome === "made") await recorder.record(usedEvent(link.zone, link.accountId));
       } else if (link.expireTime + GRACE_MS < now) {
         await links.end(link.hash);
       }

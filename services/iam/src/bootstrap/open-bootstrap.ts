@@ -1,6 +1,7 @@
 import type { AuthorizationEngine } from "svc-access/authz";
 import type { ServiceDatabase } from "svc-access/database";
 import type {
+  AuditRecorder,
   Job,
   ProcessLogger,
   RawHandler,
@@ -27,6 +28,7 @@ export interface BootstrapOptions {
   readonly database: ServiceDatabase<IamTables>;
   readonly engine: AuthorizationEngine;
   readonly logger: ProcessLogger;
+  readonly recorder: AuditRecorder;
   readonly accounts: LocalAccounts;
   readonly hasher: PasswordHasher;
   readonly provider: IdentityProvider;
@@ -45,11 +47,11 @@ const START_WAIT_MS = 2000;
 
 /** Opens what makes the first owner, and warns if there is none. */
 export async function openBootstrap(options: BootstrapOptions): Promise<OpenedBootstrap> {
-  const { configuration, database, engine, logger, accounts, hasher } = options;
+  const { configuration, database, engine, logger, recorder, accounts, hasher } = options;
   const { organization } = configuration.sections.iam;
   const links = new BootstrapLinks(database.as<BootstrapTables>().kysely);
   const owners = new ZoneOwners(engine);
-  const user = new FirstUser({ database, links, owners, accounts, hasher });
+  const user = new FirstUser({ database, links, owners, accounts, hasher, recorder });
   const parts = { links, owners, logger };
   const isEmbedded = configuration.config.security.authn.provider === "embedded";
   const missing = missingOwner(owners, organization);

@@ -1,4 +1,5 @@
 import { type AuthorizationEngine, AuthzError } from "svc-access/authz";
+import type { AuditRecord } from "svc-access/runtime";
 
 /** The owners of zones, as the authorization engine has them. */
 export class ZoneOwners {
@@ -41,6 +42,16 @@ export class ZoneOwners {
       throw error;
     }
   }
+}
+
+/** The audit event of a link that has made an owner. */
+export function usedEvent(zone: string, userId: string): AuditRecord {
+  return {
+    event: "bootstrap.used",
+    riskLevel: "CRITICAL",
+    resource: `zone:${zone}`,
+    details: { owner: `user:${userId}` },
+  };
 }
 
 /** The filter of the owners of a zone. */

@@ -1,16 +1,29 @@
 /** Audit events that svc-iam records outside of requests, as another process reads them. */
-import { openAuditLog } from "svc-access/runtime";
-import { expect, test } from "vitest";
-import { startIam } from "../support/iam-service.ts";
+import type { ServiceDatabase } from "svc-access/database";
+import { type AuditEvent, openAuditLog } from "svc-access/runtime";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { IamTables } from "../../src/store/tables.ts";
+import { type IamService, startIam } from "../support/iam-service.ts";
+
+const DAY = 86_400_000;
+
+let iam: IamService;
+beforeAll(async () => {
+  iam = await startIam();
+});
+afterAll(() => iam.stop());
+
+async function events(type: string): Promise<readonly AuditEvent[]> {
+  const log = await openAuditLog(iam.options.configuration);
+  const page = await log.list({ type });
+  await log.close();
+  return page.events;
+}
 
 test("the keys that are made at the start are audited", async () => {
-  const iam = await startIam();
-  await iam.stop();
-  const log = await openAuditLog(iam.options.configuration);
-  const { events } = await log.list({ type: "signing_key.made" });
-  await log.close();
-  expect(events.length).toBeGreaterThan(0);
-  for (const { source, data } of events) {
+  const made = await events("signing_key.made");
+  expect(made.length).toBeGreaterThan(0);
+  for (const { source, data } of made) {
     expect(source).toBe("/svc/iam");
     expect(data).toMatchObject({
       rpc: "",
@@ -18,4 +31,29 @@ test("the keys that are made at the start are audited", async () => {
       details: { kid: expect.any(String) },
     });
   }
+});
+
+test("a key that a job rotates is audited", async () => {
+  const { kysely } = iam.options.database as ServiceDatabase<IamTables>;
+  const [before] = await kysely
+    .selectFrom("iam_keys")
+    .select("kid")
+    .where("state", "=", "current")
+    .execute();
+  const past = Date.now() - 31 * DAY;
+  await kysely.updateTable("iam_keys").set({ create_time: past }).execute();
+  await kysely
+    .updateTable("iam_keys")
+    .set({ current_time: past })
+    .where("state", "=", "current")
+    .execute();
+  const job = iam.options.jobs?.find(({ name }) => name === "provider_key_rotation");
+  await job?.run(new AbortController().signal);
+  await expect
+    .poll(async () => (await events("signing_key.rotated"))[0]?.data)
+    .toMatchObject({
+      rpc: "",
+      risk_level: "MEDIUM",
+      details: { kid: expect.any(String), retired: before?.kid },
+    });
 });

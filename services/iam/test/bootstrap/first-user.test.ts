@@ -297,7 +297,8 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     const owners = new ZoneOwners(engine);
     const accounts = new LocalAccounts(database.as<UserTables>().kysely, "acme");
     const hasher = new PasswordHasher();
-    const job = new FirstUser({ database, links, owners, accounts, hasher });
+    const record = vi.fn(async () => {});
+    const job = new FirstUser({ database, links, owners, accounts, hasher, recorder: { record } });
     const signal = new AbortController().signal;
     const { token } = await linkOf(iam);
     const { token: idle } = await linkOf(iam);
@@ -316,6 +317,9 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
       [begun.accountId, "root"],
     ]);
     await job.resume(signal, later);
+    expect(record.mock.calls).toEqual([
+      [expect.objectContaining({ event: "bootstrap.used", resource: "zone:acme" })],
+    ]);
     expect(await row(iam)).toMatchObject([{ pending: null }, { pending: null }]);
     await linksOf(iam, () => later).removeExpired();
     expect(await row(iam)).toEqual([]);

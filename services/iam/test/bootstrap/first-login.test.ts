@@ -1,0 +1,174 @@
+/** The first owner of a zone whose users are another provider's: whoever logs in by the link. */
+import { openAuditLog } from "svc-access/runtime";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { freePort } from "../../../../test/support/free-port.ts";
+import { FIRST, linkOf, open, ownersOf, send } from "../support/bootstrap.ts";
+import { Browser } from "../support/browser.ts";
+import { type IamService, startIam } from "../support/iam-service.ts";
+
+const CLIENT = {
+  id: "0b0c1f0e-5a53-4f6e-9d0e-6f1d5a3b8c11",
+  secret: "a secret of the tests, long",
+};
+const COOKIE = "svc-iam-bootstrap";
+
+let provider: IamService;
+let iam: IamService;
+let owner: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  provider = await startIam({
+    iam: {
+      clients: [
+        {
+          id: CLIENT.id,
+          name: "The service",
+          flows: ["code"],
+          client_secret: CLIENT.secret.padEnd(32, "."),
+          redirect_uris: [`http://localhost:${port}/v1/iam/ui/bootstrap/callback`],
+          ask_consent: false,
+        },
+      ],
+    },
+  });
+  // The provider's own first user, who knows nothing of the other service.
+  const { token } = await linkOf(provider);
+  expect((await send(provider, { ...FIRST, token })).status).toBe(200);
+  owner = (await ownersOf(provider))[0] ?? "";
+  iam = await startIam({
+    port,
+    organization: "other",
+    authn: { provider: "oidc" },
+    oidc: { issuer: `${provider.origin}/v1/iam/oidc`, audience: [CLIENT.id] },
+    login: { client_id: CLIENT.id, client_secret: CLIENT.secret.padEnd(32, ".") },
+  });
+});
+afterAll(async () => {
+  await iam.stop();
+  await provider.stop();
+});
+beforeEach(async () => {
+  const filter = { resourceType: "zone", resourceId: "other", relation: "owner" };
+  const { items = [] } = (await iam.options.engine?.readRelationships(filter)) ?? {};
+  if (items.length === 0) return;
+  await iam.options.engine?.writeRelationships({
+    updates: items.map((relationship) => ({ operation: "DELETE", relationship })),
+  });
+});
+
+let clients = 0;
+/** The requests of a browser are limited by address. */
+const from = () => ({ headers: { "x-forwarded-for": `203.0.113.${++clients % 256}` } });
+
+/** Opens a link in a browser, and logs in at the provider, up to the callback. */
+async function untilCallback(browser: Browser, url: string): Promise<URL> {
+  const page = await browser.open(url, from());
+  expect(page.status, page.text).toBe(200);
+  const login = /<a href="([^"]*)"/.exec(page.text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+  const there = new Browser(provider.origin);
+  const form = await there.open(login);
+  const fields = { username: FIRST["username"] ?? "", password: FIRST["password"] ?? "" };
+  const back = await there.submit(form, { action: "login", ...fields });
+  return new URL(back.url);
+}
+
+test("whoever logs in by the link becomes the owner, once", async () => {
+  const { url, token } = await linkOf(iam, "other");
+  const browser = new Browser(iam.origin);
+  const callback = await untilCallback(browser, url);
+  expect(`${callback.origin}${callback.pathname}`).toBe(
+    `${iam.origin}/v1/iam/ui/bootstrap/callback`,
+  );
+  expect(callback.href).not.toContain(token);
+  expect(await ownersOf(iam, "other")).toEqual([]);
+  const done = await browser.open(callback.href, from());
+  expect([done.status, done.text]).toEqual([200, expect.stringContaining("<strong>root</strong>")]);
+  expect(await ownersOf(iam, "other")).toEqual([owner]);
+  expect(browser.cookie(COOKIE)).toBeUndefined();
+  expect((await browser.open(callback.href, from())).status).toBe(400);
+  expect((await browser.open(url, from())).status).toBe(404);
+  const log = await openAuditLog(iam.options.configuration);
+  const { events } = await log.list({ type: "bootstrap.used" });
+  await log.close();
+  expect(events).toMatchObject([{ subject: "zone:other", data: { details: { owner } } }]);
+  expect(JSON.stringify(events)).not.toContain(token);
+});
+
+test("the cookie of a login is for these pages only", async () => {
+  const { url } = await linkOf(iam, "other");
+  const browser = new Browser(iam.origin);
+  await browser.open(url, from());
+  expect(browser.lines).toEqual([
+    expect.stringMatching(
+      /^svc-iam-bootstrap=[\w.-]+; Path=\/v1\/iam\/ui\/bootstrap; Max-Age=1800; HttpOnly; SameSite=Lax$/,
+    ),
+  ]);
+});
+
+describe("a callback that makes nobody the owner", () => {
+  test.each<[string, (url: URL) => void]>([
+    ["without its state", (url) => url.searchParams.delete("state")],
+    ["with another state", (url) => url.searchParams.set("state", "x".repeat(43))],
+    ["with two states", (url) => url.searchParams.append("state", "x")],
+    ["without its code", (url) => url.searchParams.delete("code")],
+    ["with another code", (url) => url.searchParams.set("code", "x".repeat(43))],
+    ["with two codes", (url) => url.searchParams.append("code", "x")],
+    ["with another issuer", (url) => url.searchParams.set("iss", "https://evil.example")],
+    ["without the issuer, which the provider announces", (url) => url.searchParams.delete("iss")],
+  ])("%s", async (_, change) => {
+    const { url } = await linkOf(iam, "other");
+    const browser = new Browser(iam.origin);
+    const callback = await untilCallback(browser, url);
+    change(callback);
+    expect((await browser.open(callback.href, from())).status).toBe(400);
+    expect(await ownersOf(iam, "other")).toEqual([]);
+  });
+
+  test.each<[string, (kept: string) => readonly string[]]>([
+    ["in another browser", () => []],
+    ["with an empty cookie", () => [""]],
+    ["with the cookie's link only", (kept) => [kept.split(".")[0] ?? ""]],
+    ["with another secret", (kept) => [`${kept.split(".")[0]}.${"A".repeat(43)}`]],
+    ["with another link", (kept) => [`${"A".repeat(43)}.${kept.split(".")[1]}`]],
+    ["with the cookie twice", (kept) => [kept, kept]],
+  ])("%s", async (_, cookies) => {
+    const { url } = await linkOf(iam, "other");
+    const browser = new Browser(iam.origin);
+    const callback = await untilCallback(browser, url);
+    const cookie = cookies(browser.cookie(COOKIE) ?? "")
+      .map((value) => `${COOKIE}=${value}`)
+      .join("; ");
+    const headers = { cookie };
+    const { status, text } = await open(iam, `${callback.pathname}${callback.search}`, { headers });
+    expect([400, 404]).toContain(status);
+    expect(text).not.toContain("has an owner");
+    expect(await ownersOf(iam, "other")).toEqual([]);
+  });
+
+  test("of a link that another one was faster than", async () => {
+    const [first, second] = [await linkOf(iam, "other"), await linkOf(iam, "other")];
+    const browsers = [new Browser(iam.origin), new Browser(iam.origin)] as const;
+    const callbacks = [
+      await untilCallback(browsers[0], first.url),
+      await untilCallback(browsers[1], second.url),
+    ] as const;
+    const done = await Promise.all(
+      [0, 1].map((index) =>
+        (browsers[index] as Browser).open((callbacks[index] as URL).href, from()),
+      ),
+    );
+    expect(done.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(await ownersOf(iam, "other")).toEqual([owner]);
+  });
+
+  test("by POST", async () => {
+    const { path } = await linkOf(iam, "other");
+    expect((await open(iam, path, { method: "POST" })).status).toBe(405);
+  });
+
+  test("with an unknown link, which begins no login", async () => {
+    const page = await open(iam, `/v1/iam/ui/bootstrap?token=${"A".repeat(43)}`);
+    expect([page.status, page.headers.getSetCookie()]).toEqual([404, []]);
+  });
+});
