@@ -56,6 +56,9 @@ export function authnWarnings(config: ServiceConfig): string[] {
   if (revocation?.insecure === true && !isForDevelopment(config)) {
     warn("revocation.insecure", "is true: the internal token is sent in plain text");
   }
+  if (authn.casdoor?.endpoint.toLowerCase().startsWith("http:") && !isForDevelopment(config)) {
+    warn("casdoor.endpoint", "is not https: the client secret and tokens are sent in plain text");
+  }
   const known = new Set(sources.map(({ caller }) => caller));
   for (const { index, service } of emptyTokens(authn.internal_call)) {
     if (known.has(service)) continue;

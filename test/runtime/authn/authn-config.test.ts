@@ -510,3 +510,25 @@ test.each<[string, object]>([
 ])("revocations with %s are refused", (_, wrong) => {
   expect(() => configOf({ mode: "idp_jwt", oidc, revocation: wrong })).toThrow();
 });
+
+test("a Casdoor without TLS is warned of outside development", () => {
+  const casdoor = (endpoint: string) => ({
+    mode: "idp_jwt",
+    oidc,
+    provider: "casdoor",
+    casdoor: {
+      endpoint,
+      organization_name: "acme",
+      application_name: "app-iam",
+      client_id: "id",
+      client_secret: "a secret",
+    },
+  });
+  const expected =
+    "security.authn.casdoor.endpoint is not https: the client secret and tokens are sent in plain text";
+  for (const endpoint of ["http://casdoor:8000", "HTTP://casdoor:8000"]) {
+    expect(warnings(casdoor(endpoint))).toEqual([expected]);
+    expect(warnings(casdoor(endpoint), "development")).toEqual([]);
+  }
+  expect(warnings(casdoor("https://casdoor:8000"))).toEqual([]);
+});

@@ -38,6 +38,8 @@ export interface IamServiceOptions {
   /** A folder that a service used before, to start it again. */
   readonly folder?: string;
   readonly organization?: string;
+  /** `test` if absent. */
+  readonly environment?: string;
   /** `error` if absent. */
   readonly logLevel?: "silent";
 }
@@ -87,7 +89,7 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
   writeFileSync(
     file,
     stringify({
-      environment: "test",
+      environment: options.environment ?? "test",
       service: "iam",
       log: { level: options.logLevel ?? "error" },
       server: {

@@ -15,6 +15,8 @@ export const ALICE = casdoorUser("alice", { groups: ["acme/staff"] });
 /** What a test changes. */
 export interface IamWithCasdoorOptions extends IamServiceOptions {
   readonly casdoor?: Readonly<Record<string, unknown>>;
+  /** Where browsers reach Casdoor; absent: where it listens. */
+  readonly issuer?: string;
 }
 
 /** A svc-iam whose provider is a stand-in of Casdoor. */
@@ -31,7 +33,7 @@ export class IamWithCasdoor {
   }
 
   static async start(options: IamWithCasdoorOptions = {}): Promise<IamWithCasdoor> {
-    const casdoor = await startCasdoor();
+    const casdoor = await startCasdoor(options.issuer);
     casdoor.oauth.visitor = ALICE;
     const iam = await startIam({
       // The log of hostile responses is long.
@@ -50,7 +52,7 @@ export class IamWithCasdoor {
         ...options.authn,
       },
       oidc: {
-        issuer: casdoor.origin,
+        issuer: casdoor.issuer,
         audience: [APPLICATION.clientId],
         allowed_owners: ["acme"],
         ...options.oidc,
@@ -59,7 +61,7 @@ export class IamWithCasdoor {
     });
     const query = new URLSearchParams({ redirect_uri: REDIRECT_URI, state: "a state" });
     const { body } = await iam.call("GET", `/v1/iam/login-url?${query}`);
-    return new IamWithCasdoor(iam, casdoor, new URL(body.loginUrl));
+    return new IamWithCasdoor(iam, casdoor, new URL(body.loginUrl ?? "about:blank"));
   }
 
   /** Begins a login, and returns what its callback is exchanged with. */

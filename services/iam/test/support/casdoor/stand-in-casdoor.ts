@@ -21,6 +21,8 @@ type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean
  */
 export interface StandInCasdoor {
   readonly origin: string;
+  /** Where browsers reach it: its configuration `origin`. */
+  readonly issuer: string;
   readonly oauth: CasdoorOauth;
   /** What is registered at the application. */
   readonly redirectUris: string[];
@@ -39,15 +41,17 @@ export interface StandInCasdoor {
 /** For paths that it does not know, Casdoor serves its frontend. */
 const PAGE = "<!doctype html><html><body><div id=root></div></body></html>";
 
-export async function startCasdoor(): Promise<StandInCasdoor> {
+/** @param issuer its configuration `origin`; empty: where it listens */
+export async function startCasdoor(issuer = ""): Promise<StandInCasdoor> {
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const external = issuer || origin;
   const [key, foreignKey] = await Promise.all([casdoorKey("cert-iam"), casdoorKey("cert-other")]);
   const redirectUris = [...APPLICATION.redirectUris];
-  const oauth = new CasdoorOauth(origin, { ...APPLICATION, redirectUris }, key);
+  const oauth = new CasdoorOauth(external, { ...APPLICATION, redirectUris }, key);
   const data = new CasdoorDirectoryData();
   const { clientId, clientSecret, name } = APPLICATION;
   const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
@@ -67,7 +71,7 @@ export async function startCasdoor(): Promise<StandInCasdoor> {
   ): Promise<CasdoorAnswer> => {
     switch (path) {
       case "/.well-known/openid-configuration":
-        return { status: 200, json: discoveryDocument(origin) };
+        return { status: 200, json: discoveryDocument(external) };
       case "/.well-known/jwks":
         return { status: 200, json: { keys: [foreignKey.jwk, key.jwk] } };
       case `/.well-known/${name}/jwks`:
@@ -88,6 +92,7 @@ export async function startCasdoor(): Promise<StandInCasdoor> {
 
   const casdoor: StandInCasdoor = {
     origin,
+    issuer: external,
     oauth,
     redirectUris,
     data,
@@ -95,7 +100,8 @@ export async function startCasdoor(): Promise<StandInCasdoor> {
     requests: [],
     intercept: undefined,
     async visit(url) {
-      const response = await fetch(url, { redirect: "manual" });
+      const { pathname, search } = new URL(url);
+      const response = await fetch(origin + pathname + search, { redirect: "manual" });
       return new URL(response.headers.get("location") ?? `error:${response.status}`);
     },
     close: () =>
