@@ -16,6 +16,11 @@ export interface IssuedTokensOptions {
 /** The clocks of services may differ from that of the replica that stores the revocation. */
 const CLOCKS_APART_MS = 60_000;
 const LONGEST_ID = 512;
+/**
+ * In the last days of the year 9999. A feed takes no time after that year, and is not current while it
+ * has not taken all.
+ */
+const LAST_MS = Date.UTC(9999, 11, 25);
 
 /** The access and refresh tokens of a provider that has no way to end them at services. */
 export class IssuedTokens {
@@ -68,7 +73,7 @@ export class IssuedTokens {
     if (typeof jti !== "string" || jti === "" || jti.length > LONGEST_ID) {
       throw new ServiceError("FAILED_PRECONDITION", "the token has no id: it cannot be ended");
     }
-    const keepUntil = Math.ceil(exp * 1000) + clockSkewMs + CLOCKS_APART_MS;
+    const keepUntil = Math.min(Math.ceil(exp * 1000) + clockSkewMs + CLOCKS_APART_MS, LAST_MS);
     await revocations.revoke({ kind: "jti", value: jti, keepUntil });
     return jti;
   }

@@ -91,6 +91,15 @@ test("a token that Casdoor does not end has ended at services, and the caller is
   expect((await it.refresh(refreshToken)).body.code).toBe("INVALID_ARGUMENT");
 });
 
+test.each([1e300, 253_402_300_799])("a refresh token until %d ends, too", async (exp) => {
+  const { accessToken } = await it.logIn();
+  it.casdoor.oauth.claims = { jti: decodeJwt(accessToken).jti, exp, tokenType: "refresh-token" };
+  await it.exchange(await it.callback());
+  const [record] = [...it.casdoor.oauth.records.values()].slice(-1);
+  expect((await it.revoke(record?.refreshToken ?? "")).status).toBe(200);
+  await expect.poll(async () => (await it.me(accessToken)).status).toBe(401);
+});
+
 test("a revocation is kept as long as the token is accepted", async () => {
   const { accessToken } = await it.logIn();
   await it.revoke(accessToken);
