@@ -7,6 +7,7 @@ import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import type { Directory } from "./directory/directory.ts";
 import { providerHandler } from "./login/interactions.ts";
 import { openCasdoor } from "./provider/casdoor/open-casdoor.ts";
+import { auditClients } from "./provider/embedded/applied-clients.ts";
 import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
 import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
@@ -78,13 +79,16 @@ async function openEmbedded({
     scopes,
   });
   const source = { file: iam.encryption_key_file, environment: config.environment };
+  const box = new SecretBox(readEncryptionKeys(source));
+  const tables = database.as<ProviderTables>();
+  const clients = iam.clients.map(declarationOf);
   const provider = new EmbeddedProvider({
     publicUrl: iam.public_url,
     organization: iam.organization,
-    clients: [own.declaration(), ...iam.clients.map(declarationOf)],
+    clients: [own.declaration(), ...clients],
     accounts,
-    database: database.as<ProviderTables>(),
-    box: new SecretBox(readEncryptionKeys(source)),
+    database: tables,
+    box,
     revocations,
     log: logger,
     audit: recorder,
@@ -92,6 +96,9 @@ async function openEmbedded({
   });
   // At the start, which it prolongs, and not at the first login.
   await provider.load();
+  // The secret of its own client is another one at each start.
+  const { secret: _, ...ownClient } = own.declaration();
+  await auditClients([ownClient, ...clients], { database: tables, box, recorder });
   return {
     client: own.connect(provider, logger),
     sessions: new EmbeddedSessions(provider),
