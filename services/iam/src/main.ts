@@ -3,6 +3,7 @@
 import { Command } from "commander";
 import { runServer } from "svc-access/runtime";
 import { bootstrapCommand } from "./commands/bootstrap-command.ts";
+import { endSessionsCommand } from "./commands/end-sessions-command.ts";
 import { rewrapDatabase } from "./commands/rewrap-database.ts";
 import { runCommand } from "./commands/run-command.ts";
 import { loadIamConfig } from "./config/load-iam-config.ts";
@@ -55,6 +56,7 @@ It exits with 1 if a value could not be opened.`,
   );
 
 program.addCommand(inherited(bootstrapCommand(CONFIG)));
+program.addCommand(inherited(endSessionsCommand(CONFIG)));
 
 await program.parseAsync();
 

@@ -5,7 +5,7 @@ import { type LoginSession, type SeenSession, sessionOf, sessionRow } from "./lo
 import type { Revocations } from "./revocations.ts";
 
 /** How long a session is kept after its end: what it had begun must not bring it back. */
-const KEEP_ENDED_MS = 3_600_000;
+export const KEEP_ENDED_MS = 3_600_000;
 /** How many sessions of an account are read at once. */
 const MOST = 1000;
 

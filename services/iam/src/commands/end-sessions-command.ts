@@ -1,0 +1,30 @@
+import { Command } from "commander";
+import { loadIamConfig } from "../config/load-iam-config.ts";
+import { runCommand } from "./run-command.ts";
+
+/**
+ * The command `svc-iam end-sessions`.
+ *
+ * @param configuration the file that is read if none is named
+ */
+export function endSessionsCommand(configuration: string): Command {
+  return new Command("end-sessions")
+    .description("Log everybody out: end all sessions, and all refresh tokens and codes.")
+    .argument("[configuration]", "the file of the configuration", configuration)
+    .addHelpText(
+      "after",
+      `
+Run it after the database was restored from a backup and before the service starts: the backup brings
+back logins and tokens that had ended since. It may also run while the service does.
+
+Exit codes: 0 all sessions were ended, 2 usage, or a database that cannot be used.`,
+    )
+    .action((file: string) => runCommand(() => endAll(file)));
+}
+
+async function endAll(file: string): Promise<number> {
+  const { endSessions } = await import("./end-sessions.ts");
+  const ended = await endSessions(loadIamConfig(file));
+  process.stdout.write(`sessions ended: ${ended}\n`);
+  return 0;
+}

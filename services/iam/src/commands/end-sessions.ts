@@ -1,0 +1,41 @@
+import { openServiceDatabase } from "svc-access/database";
+import { createLogger, openAuditRecorder } from "svc-access/runtime";
+import type { LoadedIamConfig } from "../config/load-iam-config.ts";
+import { endEverySession } from "../sessions/end-every-session.ts";
+import { Revocations } from "../sessions/revocations.ts";
+import { ProviderDatabase } from "../store/provider-database.ts";
+import type { ProviderTables } from "../store/provider-tables.ts";
+import { IAM_TABLES, type IamTables } from "../store/tables.ts";
+
+/**
+ * Logs everybody out, and records that in the audit: after the database was restored from a backup, which
+ * brings back the logins and tokens that had ended since.
+ *
+ * @returns how many sessions were ended
+ * @throws DatabaseError where the database cannot be used
+ */
+export async function endSessions({ config }: LoadedIamConfig): Promise<number> {
+  const { environment, service } = config;
+  // What it prints is its result; the log would be mixed with it.
+  const logger = createLogger({ service, environment, level: "error" });
+  const opened = await openServiceDatabase<IamTables>(config, { ...IAM_TABLES, logger });
+  try {
+    const recorder = await openAuditRecorder(config, { database: opened, logger });
+    try {
+      const database = new ProviderDatabase(opened.as<ProviderTables>());
+      const sessions = await endEverySession(database, new Revocations(database));
+      const browsers = await opened.kysely.deleteFrom("iam_browser_sessions").executeTakeFirst();
+      const ended = sessions + Number(browsers.numDeletedRows);
+      await recorder.record({
+        event: "session.all_ended",
+        riskLevel: "CRITICAL",
+        details: { sessions: ended },
+      });
+      return ended;
+    } finally {
+      await recorder.close();
+    }
+  } finally {
+    await opened.close();
+  }
+}
