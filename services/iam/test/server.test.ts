@@ -60,6 +60,10 @@ iam:
   expect(await get("/healthz")).toBe(200);
   expect(await get("/v1/iam/oidc/.well-known/openid-configuration")).toBe(200);
   expect(await get("/v1/iam/me")).toBe(401);
+  // The edge has them.
+  for (const path of ["/v1/iam/ui/login", "/v1/iam/oauth2/callback", "/v1/iam/logout"]) {
+    expect(await get(path)).toBe(404);
+  }
   const login = await fetch(
     `http://localhost:${port}/v1/iam/login-url?redirect_uri=http://localhost:3001/callback&state=s&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM`,
   );

@@ -1,11 +1,12 @@
 import type { ServiceDatabase } from "svc-access/database";
-import type {
-  AuditRecorder,
-  Authenticator,
-  Job,
-  ProcessLogger,
-  RawHandler,
-  TokenVerifier,
+import {
+  type AuditRecorder,
+  type Authenticator,
+  type Job,
+  type ProcessLogger,
+  type RawHandler,
+  ServiceError,
+  type TokenVerifier,
 } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { FormTokens } from "../pages/form-tokens.ts";
@@ -17,6 +18,7 @@ import { BrowserSessions } from "./browser-sessions.ts";
 import { FreshTokens } from "./fresh-tokens.ts";
 import { loginHandlers } from "./login-handlers.ts";
 import { logoutHandler } from "./logout-handler.ts";
+import { ACCOUNT_PATH, CALLBACK_PATH, LOGIN_PATH, LOGOUT_PATH } from "./paths.ts";
 import { PendingLogins } from "./pending-logins.ts";
 import { SessionAuthenticator } from "./session-authenticator.ts";
 
@@ -40,9 +42,23 @@ export interface BrowserLogin {
 
 const NS_PER_MS = 1_000_000;
 
+/** A request for these paths has not passed the edge, which answers them. */
+const OF_THE_EDGE: BrowserLogin = {
+  authenticators: [],
+  rawHandlers: [LOGIN_PATH, ACCOUNT_PATH, CALLBACK_PATH, LOGOUT_PATH].map((path) => ({
+    path,
+    handle: () => {
+      throw new ServiceError(
+        "RESOURCE_NOT_FOUND",
+        "the edge logs browsers in (iam.browser_login: gateway)",
+      );
+    },
+  })),
+  jobs: [],
+};
+
 /**
- * Opens the login of browsers if `iam.browser_login` is `self`. With `gateway` it is empty: the edge
- * has those paths.
+ * Opens the login of browsers if `iam.browser_login` is `self`. With `gateway` the edge has its paths.
  *
  * @throws EncryptionKeyError if the encryption keys cannot be read
  */
@@ -50,7 +66,7 @@ export function openBrowserLogin(parts: BrowserLoginParts): BrowserLogin {
   const { configuration, database, provider, verifier, recorder, logger } = parts;
   const { config, sections } = configuration;
   const { iam } = sections;
-  if (iam.browser_login !== "self") return { authenticators: [], rawHandlers: [], jobs: [] };
+  if (iam.browser_login !== "self") return OF_THE_EDGE;
   const origin = iam.public_url;
   const source = { file: iam.encryption_key_file, environment: config.environment };
   const box = new SecretBox(readEncryptionKeys(source));
