@@ -106,8 +106,9 @@ export class CurrentUser {
   ): Promise<MessageInitShape<typeof CurrentUserSchema>> {
     const { subjectId, subjectType, username, email, organizationId } = principal;
     const { roles, scopes, source } = principal;
-    const groups =
+    const stored =
       subjectType === "user" ? await this.#options.groups.ofUser(subjectId, signal) : [];
+    const groups = new Set([...stored, ...principal.groups]);
     return {
       subjectId,
       username,

@@ -78,6 +78,13 @@ test("a local user sees the own account and groups", async () => {
   expect((await server.as("nobody").fetch("/v1/iam/me")).status).toBe(401);
 });
 
+test("groups that the identity provider names are shown, each once", async () => {
+  const groups = ["acme/staff", "staff"];
+  const caller = server.as({ user: "carol", organizationId: "acme", groups });
+  const { user } = await caller.grpc(IAMAuthService).getMe({});
+  expect(user?.groups).toEqual(["staff", "acme/staff"]);
+});
+
 test.each([
   ["a local user", () => alice],
   ["a user of another provider", () => "carol"],

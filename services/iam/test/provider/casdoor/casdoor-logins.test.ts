@@ -122,6 +122,7 @@ test("a person logs in, and the token identifies the person", async () => {
     name: "Alice",
     email: "alice@example.com",
     organizationId: "acme",
+    groups: ["acme/staff"],
     roles: ["auditor"],
     source: "jwt",
   });

@@ -118,7 +118,8 @@ export type CurrentUser = Message<"svc.iam.v1.CurrentUser"> & {
   organizationId: string;
 
   /**
-   * The groups that the caller is a member of, by identifier. Output only.
+   * The groups that the caller is a member of, by identifier: those of this
+   * service, and those that the identity provider names. Output only.
    *
    * @generated from field: repeated string groups = 6;
    */
