@@ -16,6 +16,7 @@ import type { IdentityProvider } from "./provider/identity-provider.ts";
 import { OidcProviderClient } from "./provider/oidc/oidc-provider-client.ts";
 import { readEncryptionKeys } from "./secrets/read-encryption-keys.ts";
 import { SecretBox } from "./secrets/secret-box.ts";
+import type { DatabaseClock } from "./sessions/database-clock.ts";
 import type { Revocations } from "./sessions/revocations.ts";
 import type { UserSessions } from "./sessions/user-sessions.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
@@ -29,6 +30,7 @@ export interface ProviderParts {
   readonly logger: ProcessLogger;
   readonly recorder: AuditRecorder;
   readonly revocations: Revocations;
+  readonly clock: Pick<DatabaseClock, "problem">;
 }
 
 /** The identity provider of the configuration, with what it needs of the server. */
@@ -67,6 +69,7 @@ async function openEmbedded({
   logger,
   recorder,
   revocations,
+  clock,
 }: ProviderParts): Promise<OpenedProvider> {
   const { config, sections } = configuration;
   const { iam } = sections;
@@ -90,6 +93,7 @@ async function openEmbedded({
     database: tables,
     box,
     revocations,
+    clock,
     log: logger,
     audit: recorder,
     loginTimes: loginTimesOf(iam),

@@ -33,6 +33,7 @@ import { ProfileStore } from "./me/profiles.ts";
 import { CurrentPreferences } from "./me/user-preferences.ts";
 import { openProvider } from "./open-provider.ts";
 import { sessionHandlers } from "./session-api/session-handlers.ts";
+import { clockedJobs } from "./sessions/clocked-jobs.ts";
 import { openRevocationFeed } from "./sessions/open-revocation-feed.ts";
 import { Revocations } from "./sessions/revocations.ts";
 import type { BrowserSessionTables } from "./store/browser-session-tables.ts";
@@ -98,6 +99,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     logger,
     recorder,
     revocations,
+    clock: ended.clock,
   });
   const { keySet } = provider;
   const verifier = createTokenVerifier(config, {
@@ -162,6 +164,11 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
           isEmbedded ? LATER : "the identity provider has no directory that can be read",
         )
       : directoryHandlers(provider.directory);
+  const cleanUp = {
+    name: "throttle_clean_up",
+    every: "10m",
+    run: (signal: AbortSignal) => throttle.removeForgotten(signal),
+  } as const;
   return {
     configuration,
     engine,
@@ -180,18 +187,11 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     routes: readRouteDocument(ROUTES),
     authenticators: browsers.authenticators,
     rawHandlers: [...provider.rawHandlers, ...browsers.rawHandlers, bootstrap.rawHandler],
-    readiness: { bootstrap: bootstrap.readiness },
     jobs: [
-      ...provider.jobs,
-      ...browsers.jobs,
       ended.job,
-      bootstrap.job,
-      {
-        name: "throttle_clean_up",
-        every: "10m",
-        run: (signal: AbortSignal) => throttle.removeForgotten(signal),
-      },
+      ...clockedJobs([...provider.jobs, ...browsers.jobs, bootstrap.job, cleanUp], ended.clock),
     ],
+    readiness: { bootstrap: bootstrap.readiness, clock: async () => ended.clock.problem },
     onStopping: () => ended.feed.close(),
     ...(keySet === undefined ? {} : { keySet }),
   };

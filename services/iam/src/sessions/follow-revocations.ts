@@ -1,4 +1,5 @@
 import type { Revocation, RevocationFeed } from "svc-access/runtime";
+import { DatabaseClock } from "./database-clock.ts";
 import type { StoredRevocation } from "./revocation.ts";
 import type { Revocations } from "./revocations.ts";
 
@@ -22,32 +23,41 @@ const BATCH = 1000;
 export class RevocationFollower {
   readonly #revocations: Revocations;
   readonly #feed: Pick<RevocationFeed, "publish" | "isFull" | "recover">;
+  readonly #clock: DatabaseClock;
   readonly #now: () => number;
   #position = -1;
   #readAt = Number.NEGATIVE_INFINITY;
   #triedAt = Number.NEGATIVE_INFINITY;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param now milliseconds on a monotonic clock */
+  /**
+   * @param clock gets the time of the database
+   * @param now milliseconds on a monotonic clock
+   */
   constructor(
     revocations: Revocations,
     feed: Pick<RevocationFeed, "publish" | "isFull" | "recover">,
+    clock: DatabaseClock = new DatabaseClock(),
     now: () => number = () => performance.now(),
   ) {
     this.#revocations = revocations;
     this.#feed = feed;
+    this.#clock = clock;
     this.#now = now;
   }
 
-  /** Whether all revocations of a moment ago are published. */
+  /**
+   * Whether all revocations of a moment ago are published, and the clock is right: by a wrong one, expired
+   * tokens seem to be valid.
+   */
   get isCurrent(): boolean {
-    return this.#now() - this.#readAt < CURRENT_MS;
+    return this.#now() - this.#readAt < CURRENT_MS && this.#clock.problem === undefined;
   }
 
   /**
    * Reads and publishes what is new; calls wait for each other.
    *
-   * @throws RangeError if the feed has no room for all of them
+   * @throws RangeError if the feed has no room for all of them; Error if the clock is wrong
    */
   look(): Promise<void> {
     const looked = this.#last.then(() => this.#look());
@@ -58,13 +68,16 @@ export class RevocationFollower {
   async #look(): Promise<void> {
     if (this.#feed.isFull) return this.#recover();
     const time = this.#now();
+    const head = await this.#revocations.head();
+    this.#clock.observe(head.databaseTime);
     // It goes back if the database was restored from a backup.
-    if ((await this.#revocations.head()) < this.#position) this.#position = -1;
+    if (head.position < this.#position) this.#position = -1;
     for await (const [batch, position] of this.#batchesAfter(this.#position)) {
       for (const revocation of batch) this.#feed.publish(revocation);
       this.#position = position;
     }
     this.#readAt = time;
+    if (this.#clock.problem !== undefined) throw new Error(this.#clock.problem);
   }
 
   async #recover(): Promise<void> {

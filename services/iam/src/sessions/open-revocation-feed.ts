@@ -1,5 +1,6 @@
 import { type Job, RevocationFeed } from "svc-access/runtime";
 import type { IAMRevocationServiceHandlers } from "../../gen/svc/iam/v1/revocation_server.ts";
+import { DatabaseClock } from "./database-clock.ts";
 import { RevocationFollower } from "./follow-revocations.ts";
 import type { Revocations } from "./revocations.ts";
 
@@ -11,6 +12,8 @@ export interface OpenedRevocationFeed {
   readonly handlers: IAMRevocationServiceHandlers;
   /** Reads those of other replicas. */
   readonly job: Job;
+  /** Whether the clock of this process is that of the database. */
+  readonly clock: DatabaseClock;
 }
 
 /**
@@ -27,10 +30,11 @@ export async function openRevocationFeed(
     isCurrent: () => follower.isCurrent,
     ...(capacity === undefined ? {} : { capacity }),
   });
-  const follower = new RevocationFollower(revocations, feed);
-  // A start with more than the feed can hold: tokens are refused until there is room.
+  const clock = new DatabaseClock();
+  const follower = new RevocationFollower(revocations, feed, clock);
+  // A start with more than the feed can hold, or with a wrong clock: tokens are refused meanwhile.
   await follower.look().catch((error: unknown) => {
-    if (!(error instanceof RangeError)) throw error;
+    if (!feed.isFull && clock.problem === undefined) throw error;
   });
   let hasFailed = false;
   const look = async () => {
@@ -50,5 +54,6 @@ export async function openRevocationFeed(
     feed,
     handlers: { watchRevocations: ({ position }, { signal }) => feed.watch(position, signal) },
     job: { name: "revocations", every: "200ms", deadline: "10s", run: look },
+    clock,
   };
 }

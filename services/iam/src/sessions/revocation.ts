@@ -28,7 +28,7 @@ export interface StoredRevocation {
   readonly subjectType: string | undefined;
   /** Of a subject: the last `iat` that no longer counts, in milliseconds since the epoch. */
   readonly issuedUntil: number | undefined;
-  /** When the last of the tokens has expired. */
+  /** When the last of the tokens has expired, by the clock of this process. */
   readonly keepUntil: number;
 }
 

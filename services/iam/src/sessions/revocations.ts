@@ -1,13 +1,17 @@
-import type { Transaction } from "svc-access/database";
+import { type RawBuilder, sql, type Transaction } from "svc-access/database";
 import type { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { RevocationRow } from "../store/session-tables.ts";
+import { CLOCKS_APART_MS } from "./database-clock.ts";
 import type { Revocation, StoredRevocation, TokenIdentity } from "./revocation.ts";
 
-/** How far the clocks of replicas may be apart, in milliseconds. */
-const CLOCKS_APART_MS = 60_000;
+/** A clock that jumped must not remove what counts by the right one. */
+const CLOCK_JUMP_MS = 7_200_000;
 /** The life of an access token, the skew that verifiers allow, and the skew of replicas. */
 const KEEP_MS = 300_000 + 60_000 + CLOCKS_APART_MS;
+
+/** A feed takes no later time. */
+const LATEST_MS = Date.UTC(9999, 11, 31);
 
 /** A part of the revocations. */
 export interface RevocationBatch {
@@ -16,16 +20,29 @@ export interface RevocationBatch {
   readonly position: number;
 }
 
-/** The revocations, in the database: one that is stored counts at all replicas. */
+/** The last position, and when that was. */
+export interface RevocationHead {
+  readonly position: number;
+  /** By the clock of the database, in milliseconds since the epoch; undefined where it has none of its own. */
+  readonly databaseTime: number | undefined;
+}
+
+/**
+ * The revocations, in the database: one that is stored counts at all replicas. Their times are those of
+ * PostgreSQL's clock, which replicas share; SQLite has that of this process.
+ */
 export class Revocations {
   readonly #database: ProviderDatabase;
   readonly #now: () => number;
+  /** Whether `#time` is that of the database. */
+  readonly #isShared: boolean;
   readonly #listeners = new Set<() => void>();
 
-  /** @param now milliseconds since the epoch */
-  constructor(database: ProviderDatabase, now: () => number = Date.now) {
+  /** @param now milliseconds since the epoch, instead of the clock of the database; for tests */
+  constructor(database: ProviderDatabase, now?: () => number) {
     this.#database = database;
-    this.#now = now;
+    this.#now = now ?? Date.now;
+    this.#isShared = now === undefined && database.kind === "postgres";
   }
 
   /** Ends tokens. */
@@ -64,7 +81,7 @@ export class Revocations {
       db
         .selectFrom("iam_revocations")
         .select("position")
-        .where("keep_until", ">", this.#now())
+        .where("keep_until", ">", this.#time())
         .where((is) =>
           is.or([
             is.and([is("kind", "=", "sid"), is("value", "=", sid)]),
@@ -84,11 +101,17 @@ export class Revocations {
   }
 
   /** The last position. */
-  async head(): Promise<number> {
+  async head(): Promise<RevocationHead> {
     const row = await this.#database.run((db) =>
-      db.selectFrom("iam_revocation_head").select("position").executeTakeFirstOrThrow(),
+      db
+        .selectFrom("iam_revocation_head")
+        .select(["position", this.#time().as("time")])
+        .executeTakeFirstOrThrow(),
     );
-    return Number(row.position);
+    return {
+      position: Number(row.position),
+      databaseTime: this.#isShared ? Number(row.time) : undefined,
+    };
   }
 
   /** The revocations that count and come after a position, in their order. */
@@ -97,6 +120,7 @@ export class Revocations {
       db
         .selectFrom("iam_revocations")
         .selectAll()
+        .select(this.#time().as("time"))
         .where("position", ">", position)
         .orderBy("position")
         .limit(limit)
@@ -104,42 +128,53 @@ export class Revocations {
     );
     const now = this.#now();
     return {
-      revocations: rows.map(stored).filter(({ keepUntil }) => keepUntil > now),
+      revocations: rows
+        .map((row) => stored(row, now - Number(row.time)))
+        .filter(({ keepUntil }) => keepUntil > now),
       position: Number(rows.at(-1)?.position ?? position),
     };
   }
 
   /** Deletes those whose tokens have expired. */
   async removeExpired(): Promise<void> {
-    // Another replica's clock may be behind.
-    const before = this.#now() - CLOCKS_APART_MS;
+    const before = sql<number>`${this.#time()} - ${sql.lit(CLOCK_JUMP_MS)}`;
     await this.#database.run((db) =>
       db.deleteFrom("iam_revocations").where("keep_until", "<", before).execute(),
     );
   }
 
-  #row(revocation: Revocation, position: number): RevocationRow {
-    const now = this.#now();
+  /** The time now, in milliseconds since the epoch, of the one clock that counts. */
+  #time(): RawBuilder<number> {
+    return this.#isShared
+      ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
+      : sql<number>`cast(${this.#now()} as bigint)`;
+  }
+
+  #row(revocation: Revocation, position: number) {
+    const after = (milliseconds: number) => sql<number>`${this.#time()} + ${sql.lit(milliseconds)}`;
     const isSubject = revocation.kind === "subject";
-    const known = revocation.kind === "jti" ? revocation.keepUntil : undefined;
+    const known = (revocation.kind === "jti" ? revocation.keepUntil : undefined) ?? 0;
+    const least = after(KEEP_MS + (isSubject ? CLOCKS_APART_MS : 0));
     return {
       position: Number(position),
       kind: revocation.kind,
       value: revocation.value,
       subject_type: isSubject ? revocation.subjectType : null,
-      issued_until: isSubject ? now + CLOCKS_APART_MS : null,
-      keep_until: Math.max(known ?? 0, now + KEEP_MS + (isSubject ? CLOCKS_APART_MS : 0)),
+      issued_until: isSubject ? after(CLOCKS_APART_MS) : null,
+      keep_until: sql<number>`case when ${sql.lit(Math.ceil(known))} > ${least}
+        then ${sql.lit(Math.ceil(known))} else ${least} end`,
     };
   }
 }
 
-function stored(row: RevocationRow): StoredRevocation {
+/** @param ahead by how much the clock of this process is ahead of the one that counts */
+function stored(row: RevocationRow, ahead: number): StoredRevocation {
   return {
     kind: row.kind,
     value: row.value,
     subjectType: row.subject_type ?? undefined,
     issuedUntil: row.issued_until === null ? undefined : Number(row.issued_until),
     // PostgreSQL sends whole numbers of 64 bits as text.
-    keepUntil: Number(row.keep_until),
+    keepUntil: Math.min(Number(row.keep_until) + ahead, LATEST_MS),
   };
 }

@@ -50,7 +50,7 @@ test("a feed that was full serves again when some have expired, also those that 
   };
   const revocations = new Revocations(new ProviderDatabase(open()), clocks.now);
   const feed = new RevocationFeed({ clocks, capacity: 2, isCurrent: () => follower.isCurrent });
-  const follower = new RevocationFollower(revocations, feed, clocks.monotonic);
+  const follower = new RevocationFollower(revocations, feed, undefined, clocks.monotonic);
   const isRevoked = (sessionId: string) =>
     feed.isRevoked({ id: "t", sessionId, subject: "a", subjectType: "user", iat: 1, issuedAt: 1 });
   await revocations.revoke({ kind: "sid", value: "s1" }, { kind: "sid", value: "s2" });

@@ -33,6 +33,8 @@ export interface EmbeddedProviderOptions {
   readonly box: SecretBox;
   /** Those of the process, if something else reads them too. */
   readonly revocations?: Revocations;
+  /** While the clock has a problem, nothing is issued. */
+  readonly clock?: { readonly problem: string | undefined };
   readonly log: ProviderLog;
   /** Records events outside of a request, which has an audit of its own. */
   readonly audit?: Pick<AuditRecorder, "record">;

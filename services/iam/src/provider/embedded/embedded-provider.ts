@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Job, RawRequest, RawResponse } from "svc-access/runtime";
+import { type Job, type RawRequest, type RawResponse, ServiceError } from "svc-access/runtime";
 import { foreignFormPage } from "../../pages/foreign-form-page.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
 import { pageResponse } from "../../pages/page-response.ts";
@@ -27,7 +27,7 @@ import {
   TOKEN_ENDPOINTS,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
-import { freshRequest } from "./request/fresh-request.ts";
+import { freshRequest, queryOf } from "./request/fresh-request.ts";
 import { recordEvent } from "./request/record-event.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
 import { tellClients } from "./tell-clients.ts";
@@ -181,6 +181,10 @@ export class EmbeddedProvider {
   async handle(request: ProviderRequest, call: ProviderCall): Promise<RawResponse | undefined> {
     const { incoming, response, method } = request;
     const path = endpointPath(request.path.slice(PROVIDER_PATH.length) || "/");
+    // A token of a clock that is ahead would count long after its login was ended.
+    if (this.#options.clock?.problem !== undefined && !CACHEABLE.test(path)) {
+      throw new ServiceError("UNAVAILABLE", "the clock of this process is wrong");
+    }
     const body = method === "POST" ? await request.body() : undefined;
     const cookieName = sessionCookieName(this.#options.publicUrl);
     const { headers } = request;
@@ -232,11 +236,6 @@ export class EmbeddedProvider {
 
 function hasUserCode(body: Uint8Array | undefined): boolean {
   return new URLSearchParams(Buffer.from(body ?? []).toString("utf8")).has("user_code");
-}
-
-function queryOf(url: string): string {
-  const start = url.indexOf("?");
-  return start === -1 ? "" : url.slice(start);
 }
 
 function hold(response: ServerResponse): Promise<void> {

@@ -31,3 +31,9 @@ export function freshRequest({ incoming, url, body }: RequestParts): IncomingMes
   request.complete = true;
   return request;
 }
+
+/** The query of a URL, with its question mark; empty if it has none. */
+export function queryOf(url: string): string {
+  const start = url.indexOf("?");
+  return start === -1 ? "" : url.slice(start);
+}
