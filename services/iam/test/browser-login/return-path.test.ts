@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { returnAddress } from "../../src/browser-login/return-path.ts";
+import { Random } from "../support/random.ts";
 
 const ORIGIN = "https://iam.example.com";
 
@@ -67,3 +68,32 @@ test.each([
 ])("%j leads to %j", (given, path) => {
   expect(returnAddress(ORIGIN, given)).toBe(`${ORIGIN}${path}`);
 });
+
+test("random texts lead to this origin or nowhere", () => {
+  const seed = Number(process.env["SVC_IAM_FUZZ_SEED"] ?? 1);
+  const random = new Random(seed);
+  const pieces = ["/", "\\", "..", ".", "%2f", "%5C", "%09", "\t", "\n", " ", "@", ":", "?", "#"];
+  const words = ["evil.example", "https:", "//", "javascript:", "a", "%", "%2e", "\u2028", "ſ"];
+  let accepted = 0;
+  for (let count = 0; count < 50_000; count++) {
+    const parts = Array.from({ length: 1 + random.below(7) }, () =>
+      random.pick([...pieces, ...words]),
+    );
+    const text = (random.chance(60) ? "/" : "") + parts.join("");
+    const found = returnAddress(ORIGIN, text);
+    if (found === undefined) continue;
+    accepted++;
+    const url = new URL(found);
+    // A server behind this one may decode its path and redirect to that.
+    const decoded = URL.parse(safeDecoded(url.pathname), ORIGIN);
+    expect([url.origin, decoded?.origin], `seed ${seed}: ${JSON.stringify(text)}`).toEqual([
+      ORIGIN,
+      ORIGIN,
+    ]);
+  }
+  expect(accepted).toBeGreaterThan(100);
+});
+
+function safeDecoded(path: string): string {
+  return path.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(parseInt(code.slice(1), 16)));
+}
