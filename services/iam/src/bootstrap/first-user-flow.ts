@@ -70,7 +70,7 @@ export class FirstUserFlow implements BootstrapFlow {
     const result = await user.make(link, { ...fields, ...passwords }, call.signal);
     switch (result.outcome) {
       case "made":
-        await call.audit.record(usedEvent(zone, accountId));
+        if (!result.isRepeated) await call.audit.record(usedEvent(zone, accountId));
         return pageResponse(200, ownerPage({ zone, name: fields.username }));
       case "invalid": {
         const { problems } = result;

@@ -19,7 +19,11 @@ export interface FirstUserForm extends FirstUserFields {
 
 /** What became of a form. */
 export type FirstUserResult =
-  | { readonly outcome: "made" }
+  | {
+      readonly outcome: "made";
+      /** Whether the same form was sent twice, and the other one has made the user. */
+      readonly isRepeated: boolean;
+    }
   | { readonly outcome: "invalid"; readonly problems: FieldProblems }
   /** The zone has an owner. */
   | { readonly outcome: "owned" }
@@ -69,7 +73,7 @@ export class FirstUser {
     const { username, displayName, email, password } = form;
     const passwordHash = await hasher.hash(password, signal);
     const account: NewAccount = { username, displayName, email, passwordHash };
-    if (!(await links.begin(link, account))) return { outcome: "dead" };
+    if (!(await links.begin(link, account))) return this.#repeated(link, account);
     const { zone, accountId, hash } = link;
     const isOwner =
       (await owners.makeFirstOwner(zone, accountId, signal)) ||
@@ -88,8 +92,9 @@ export class FirstUser {
     for (const link of await links.begun()) {
       if (signal.aborted || link.pending === undefined) return;
       if (await owners.hasOwner(link.zone, signal, link.accountId)) {
-        const { outcome } = await this.#finish(link, link.pending);
-        if (outcome === "made") await recorder.record(usedEvent(link.zone, link.accountId));
+        const result = await this.#finish(link, link.pending);
+        const isMade = result.outcome === "made" && !result.isRepeated;
+        if (isMade) await recorder.record(usedEvent(link.zone, link.accountId));
       } else if (link.expireTime + GRACE_MS < now) {
         await links.end(link.hash);
       }
@@ -100,17 +105,25 @@ export class FirstUser {
   async #finish(link: BootstrapLink, account: NewAccount): Promise<FirstUserResult> {
     const { database, links, accounts } = this.#options;
     try {
-      return await database.inTransaction(async (tx): Promise<FirstUserResult> => {
+      const result = await database.inTransaction(async (tx): Promise<FirstUserResult> => {
         if (!(await links.end(link.hash, tx))) return { outcome: "dead" };
         const users = tx.$pickTables<"iam_users">();
         const made = await accounts.create(account, link.accountId, users);
         if (made === undefined) throw new NameTakenError();
-        return { outcome: "made" };
+        return { outcome: "made", isRepeated: false };
       });
+      return result.outcome === "dead" ? await this.#repeated(link, account) : result;
     } catch (error) {
       if (!(error instanceof NameTakenError)) throw error;
       return { outcome: "invalid", problems: { username: "is taken" } };
     }
+  }
+
+  /** A person who clicks twice sees the response to the second form. */
+  async #repeated(link: BootstrapLink, { username }: NewAccount): Promise<FirstUserResult> {
+    const known = await this.#options.accounts.find(link.accountId);
+    const isSame = known !== undefined && known.username === username;
+    return isSame ? { outcome: "made", isRepeated: true } : { outcome: "dead" };
   }
 
   async #problems(form: FirstUserForm): Promise<FieldProblems> {

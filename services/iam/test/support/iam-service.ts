@@ -29,6 +29,7 @@ type Section = Readonly<Record<string, unknown>>;
 export interface IamServiceOptions {
   readonly iam?: Section;
   readonly authn?: Section;
+  readonly authz?: Section;
   readonly oidc?: Section;
   readonly login?: Section;
   readonly database?: Section;
@@ -106,7 +107,7 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
           internal_call: { enabled: true, token: [{ service: "hub", token: INTERNAL_TOKEN }] },
           ...options.authn,
         },
-        authz: { provider: "embedded", model: MODEL },
+        authz: { provider: "embedded", model: MODEL, ...options.authz },
       },
       database: { driver: "sqlite", file: "iam.db", ...options.database },
       iam: {

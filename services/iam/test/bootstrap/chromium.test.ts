@@ -1,0 +1,40 @@
+/** A person makes the first user with a real Chromium. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Chromium, chromiumIsAbsent } from "../../../../test/support/chromium.ts";
+import { Tab } from "../../../../test/support/tab.ts";
+import { FIRST, linkOf, ownersOf } from "../support/bootstrap.ts";
+import { type IamService, startIam } from "../support/iam-service.ts";
+
+describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
+  let iam: IamService;
+  let browser: Chromium;
+  let tab: Tab;
+  beforeAll(async () => {
+    iam = await startIam();
+    browser = new Chromium("about:blank");
+    tab = await browser.until(Tab.open(browser));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await iam.stop();
+  });
+
+  test("opens the link, corrects a mistake, and owns the zone", async () => {
+    const { url, token } = await linkOf(iam);
+    await tab.goTo(url);
+    const fields = { ...FIRST, repeated: "correct horse battery stable" };
+    for (const [name, value] of Object.entries(fields)) {
+      await tab.enter(`input[name="${name}"]`, value);
+    }
+    await tab.click("button");
+    expect(await tab.text()).toContain("The second password is another one.");
+    // The history of the browser has the link only where it was opened.
+    expect(await tab.url()).not.toContain(token);
+    for (const name of ["password", "repeated"]) {
+      await tab.enter(`input[name="${name}"]`, FIRST[name] ?? "");
+    }
+    await tab.click("button");
+    expect(await tab.text()).toContain("root owns acme");
+    expect(await ownersOf(iam)).toHaveLength(1);
+  });
+});
