@@ -71,6 +71,19 @@ export class Replica {
     await until("its clock is set", () => this.#output.includes(`clock ${milliseconds}\n`));
   }
 
+  /** Runs a command of svc-iam with its configuration, beside it. */
+  async run(command: string): Promise<{ readonly status: number; readonly stdout: string }> {
+    const child = spawn(process.execPath, [MAIN, command, this.#file], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let stdout = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk;
+    });
+    const [status] = await once(child, "close");
+    return { status, stdout };
+  }
+
   call(
     method: string,
     path: string,

@@ -1,12 +1,15 @@
 /** Two replicas of svc-iam in processes of their own, over a real PostgreSQL and a real SpiceDB. */
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createGrpcClient } from "svc-access/runtime";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { runs } from "../../../../test/support/effort.ts";
 import { until } from "../../../../test/support/until.ts";
 import { IAMRevocationService } from "../../gen/svc/iam/v1/revocation_pb.ts";
 import { AS_HUB, INTERNAL_TOKEN } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
 import { Random } from "../support/random.ts";
+import { startFollowingService } from "./following-service.ts";
 import { Person } from "./person.ts";
 import { PASSWORD, type Platform, startPlatform } from "./platform.ts";
 import type { Replica } from "./replica.ts";
@@ -38,6 +41,15 @@ describe.skipIf(platform === undefined)("two replicas", () => {
         () => false,
       ),
     );
+  }
+
+  /** Ends the session of a token by that token. */
+  async function endSession(at: Replica, tokens: LoggedIn): Promise<void> {
+    const path = "/v1/iam/me/sessions";
+    const { body } = await at.call("GET", path, undefined, withToken(tokens));
+    const { id } = body.sessions.find((one: { current?: boolean }) => one.current);
+    const { status } = await at.call("DELETE", `${path}/${id}`, undefined, withToken(tokens));
+    expect(status).toBe(200);
   }
 
   beforeAll(async () => {
@@ -83,30 +95,28 @@ describe.skipIf(platform === undefined)("two replicas", () => {
     await client.close();
   });
 
-  test("a replica that is killed under load logs nobody out, and what was acknowledged is there", async () => {
+  /** Lets people act while work is done, and checks that all that was acknowledged is there. */
+  async function underLoad(
+    work: (more: (count: number) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const people: Person[] = [];
     for (let index = 0; index < 4; index++) {
-      const username = `person${index}`;
+      const username = `person-${seed}-${index}`;
       const user = { username, id: await addUser(username) };
       people.push(new Person(platform as Platform, new Random(seed + index), user));
     }
     const steps = () => people.reduce((sum, person) => sum + person.steps, 0);
     let isOver = false;
     const acting = Promise.all(people.map((person) => person.act(() => isOver)));
-    // A refusal ends the test at once.
-    const orRefused = (work: Promise<unknown>) => Promise.race([work, acting]);
     const more = async (count: number) => {
       const before = steps();
-      await orRefused(until("more calls are answered", () => steps() >= before + count));
+      const done = until("more calls are answered", () => steps() >= before + count);
+      // A refusal ends the test at once.
+      await Promise.race([done, acting]);
     };
-    for (let kill = 0; kill < runs(12, 2); kill++) {
-      const victim = replicas[kill % 2] as Replica;
-      await more(20);
-      await victim.kill();
-      await more(20);
-      await victim.start();
-    }
+    await more(20);
+    await work(more);
     await more(20);
     isOver = true;
     await acting;
@@ -127,6 +137,60 @@ describe.skipIf(platform === undefined)("two replicas", () => {
         }
       }
     }
+  }
+
+  /** Restarts the replicas one after the other, as a rollout does; each is killed. */
+  async function restartEach(more: (count: number) => Promise<void>): Promise<void> {
+    for (const replica of replicas) {
+      await replica.kill();
+      await more(5);
+      await replica.start();
+    }
+  }
+
+  test("a replica that is killed under load logs nobody out, and what was acknowledged is there", () =>
+    underLoad(async (more) => {
+      for (let kill = 0; kill < runs(12, 2); kill++) {
+        const victim = replicas[kill % 2] as Replica;
+        await victim.kill();
+        await more(20);
+        await victim.start();
+        await more(20);
+      }
+    }));
+
+  test("the encryption key is replaced under load, and nobody is logged out", () =>
+    underLoad(async (more) => {
+      const { keyFile } = platform as Platform;
+      const old = readFileSync(keyFile, "utf8");
+      const fresh = `${randomBytes(32).toString("base64")}\n`;
+      for (const keys of [old + fresh, fresh + old]) {
+        writeFileSync(keyFile, keys);
+        await restartEach(more);
+      }
+      const { status, stdout } = await first.run("rewrap");
+      expect([status, stdout]).toEqual([0, expect.stringContaining("values are now encrypted")]);
+      writeFileSync(keyFile, fresh);
+      await restartEach(more);
+    }));
+
+  test("a service that loses the replica that it follows refuses tokens, and accepts no ended one afterwards", async () => {
+    const service = await startFollowingService((platform as Platform).origin, first);
+    onTestFinished(() => service.stop());
+    const [gone, stays] = [await logIn("alice"), await logIn("bob")];
+    for (const tokens of [gone, stays]) {
+      await until("it has the revocations", async () => (await me(service, tokens)) === 200);
+    }
+    await first.kill();
+    await until("tokens are refused", async () => (await me(service, stays)) === 503);
+    expect(await me(service, gone)).toBe(503);
+    await endSession(second, gone);
+    await first.start();
+    await until("it serves again", async () => {
+      expect([401, 503]).toContain(await me(service, gone));
+      return (await me(service, stays)) === 200;
+    });
+    expect(await me(service, gone)).toBe(401);
   });
 
   test.each([
@@ -144,15 +208,7 @@ describe.skipIf(platform === undefined)("two replicas", () => {
         return status === 503 && JSON.stringify(body).includes("3600 s");
       });
       // What is ended meanwhile stays so.
-      const { body } = await first.call("GET", "/v1/iam/me/sessions", undefined, withToken(gone));
-      const { id } = body.sessions.find((one: { current?: boolean }) => one.current);
-      const ended = await first.call(
-        "DELETE",
-        `/v1/iam/me/sessions/${id}`,
-        undefined,
-        withToken(gone),
-      );
-      expect(ended.status).toBe(200);
+      await endSession(first, gone);
       await second.shiftClock(0);
       await until("the ended token is refused", async () => (await me(second, gone)) === 401);
       await until("it is ready", async () => (await second.call("GET", "/readyz")).status === 200);
