@@ -9,6 +9,7 @@ import {
   readRouteDocument,
   type ServerOptions,
   type ServiceBinding,
+  StartUpError,
 } from "svc-access/runtime";
 import { bindIAMAuthorizationService } from "../gen/svc/iam/v1/administration_server.ts";
 import { bindIAMAuthService } from "../gen/svc/iam/v1/auth_server.ts";
@@ -32,6 +33,7 @@ import { PreferenceStore } from "./me/preferences.ts";
 import { ProfileStore } from "./me/profiles.ts";
 import { CurrentPreferences } from "./me/user-preferences.ts";
 import { openProvider } from "./open-provider.ts";
+import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
 import { sessionHandlers } from "./session-api/session-handlers.ts";
 import { clockedJobs } from "./sessions/clocked-jobs.ts";
 import { openRevocationFeed } from "./sessions/open-revocation-feed.ts";
@@ -61,7 +63,7 @@ const ROUTES = fileURLToPath(new URL("../gen/routes/iam.json", import.meta.url))
  * Opens what the service needs, and says how its server is made of it: the one place that knows all
  * parts. The server closes what was opened.
  *
- * @throws ConfigurationError, DatabaseError, AuthzError or EncryptionKeyError where it cannot start
+ * @throws ConfigurationError, DatabaseError, AuthzError or StartUpError where it cannot start
  */
 export async function openIam(configuration: LoadedIamConfig): Promise<ServerOptions> {
   const { config } = configuration;
@@ -73,7 +75,9 @@ export async function openIam(configuration: LoadedIamConfig): Promise<ServerOpt
     return await optionsOf({ configuration, database, engine, logger });
   } catch (error) {
     await database.close();
-    throw error;
+    // A person must fix it, as a wrong configuration.
+    if (!(error instanceof EncryptionKeyError)) throw error;
+    throw new StartUpError([error.message], { cause: error });
   }
 }
 

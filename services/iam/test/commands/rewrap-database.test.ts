@@ -91,6 +91,17 @@ test.each([
   expect(stderr).not.toContain("    at ");
 });
 
+test("the service does not start with a key file that is not valid, and exits as for a wrong configuration", async () => {
+  const known = readFileSync(keyFile(), "utf8");
+  await iam.stop();
+  writeFileSync(keyFile(), "not a key\n");
+  const file = join(iam.folder, "service.yaml");
+  const { status, stderr } = runProgram(process.execPath, [MAIN, "serve", file]);
+  writeFileSync(keyFile(), known);
+  await restart();
+  expect([status, stderr]).toEqual([2, expect.stringContaining("is not an encryption key")]);
+});
+
 test("each column with sealed values is re-wrapped", async () => {
   await logInAt(iam, "alice", PASSWORD);
   await logInBrowser(iam, new Browser(iam.origin));
