@@ -53,6 +53,17 @@ export class Tab {
     return true;
   }
 
+  /** Waits until the page that was shown last has led by itself to an address, whatever its query. */
+  async untilAt(address: string): Promise<void> {
+    const isThere = `document.readyState === "complete" && location.href.split("?")[0] === ${JSON.stringify(address)}`;
+    for (;;) {
+      const loaded = this.#tools.next(this.#session, "Page.loadEventFired");
+      // A page that is just left cannot be asked.
+      if (await this.evaluate<boolean>(isThere).catch(() => false)) return;
+      await loaded;
+    }
+  }
+
   /** The address of the page. */
   url(): Promise<string> {
     return this.evaluate("location.href");

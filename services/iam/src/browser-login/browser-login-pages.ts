@@ -29,6 +29,14 @@ export function loggedOutPage(): Page {
   return { title: "Logged out", body: html`${again("Log in")}` };
 }
 
+/** The page on the way to the identity provider, where the login ends too. @param next its address */
+export function leavingPage(next: string): Page {
+  return {
+    title: "Logged out here",
+    body: html`<p><a href="${next}">Log out at the identity provider, too</a></p>`,
+  };
+}
+
 /** The page of a login that did not succeed. */
 export function failedLoginPage(problem: string): Page {
   return {

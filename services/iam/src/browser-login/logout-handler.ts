@@ -10,7 +10,7 @@ import { formFields } from "../pages/form-fields.ts";
 import type { FormTokens } from "../pages/form-tokens.ts";
 import { pageResponse, redirectResponse } from "../pages/page-response.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
-import { loggedOutPage, logoutPage } from "./browser-login-pages.ts";
+import { leavingPage, loggedOutPage, logoutPage } from "./browser-login-pages.ts";
 import type { BrowserSession, BrowserSessions } from "./browser-sessions.ts";
 import { cookieOf, removedCookie, SESSION_COOKIE } from "./cookies.ts";
 import { LOGOUT_PATH } from "./paths.ts";
@@ -66,7 +66,9 @@ async function logOut(
     resource: `${session.subjectType}:${session.subjectId}`,
   });
   const next = await endAtProvider(options, session, call);
-  return redirectResponse(next ?? `${origin}${LOGOUT_PATH}`, removed);
+  if (next === undefined) return redirectResponse(`${origin}${LOGOUT_PATH}`, removed);
+  // Not a redirect: `form-action` of the form's page applies to all that follow, wherever they lead.
+  return pageResponse(200, leavingPage(next), { ...removed, Refresh: `0; url=${next}` });
 }
 
 /** Here the login has ended; the provider may not answer. */

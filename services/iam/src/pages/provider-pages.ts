@@ -9,10 +9,10 @@ export interface PageForms {
    * The token of a form.
    *
    * @param path where it is sent to, below the issuer
-   * @param sessionId of the browser's session
+   * @param sessionId of the browser's session, if it has one
    * @returns undefined if it is a form of somebody else
    */
-  token(path: string, sessionId: string): string | undefined;
+  token(path: string, sessionId: string | undefined): string | undefined;
 }
 
 /** The pages that `oidc-provider` shows by itself. */
@@ -164,7 +164,7 @@ function ownToken(ctx: KoaContextWithOIDC, action: string, forms: PageForms): Ht
   const { issuer } = ctx.oidc.provider;
   if (!action.startsWith(`${issuer}/`)) return undefined;
   const { session } = ctx.oidc as { session?: { id?: string } };
-  const token = forms.token(action.slice(issuer.length), session?.id ?? "");
+  const token = forms.token(action.slice(issuer.length), session?.id);
   if (token === undefined) return undefined;
   return html`<input type="hidden" name="${FORM_TOKEN}" value="${token}">`;
 }

@@ -7,6 +7,7 @@ import { Tab } from "../../../../test/support/tab.ts";
 import { databaseOf, SESSION, startSelf } from "../support/browser-login.ts";
 import type { IamService } from "../support/iam-service.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
+import { startTwoServices } from "../support/two-services.ts";
 
 const ME = "/v1/iam/me";
 const LOGIN = "/v1/iam/ui/login";
@@ -140,5 +141,29 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
       await tab.goTo(at(ME));
       expect(JSON.parse(await tab.text())).toMatchObject({ username: "alice" });
     });
+  });
+
+  test("logs in and out at a provider elsewhere", async () => {
+    const two = await startTwoServices();
+    try {
+      const there = (path: string) => `${two.service.origin}${path}`;
+      await tab.goTo(there(`${LOGIN}?return_to=${ME}`));
+      expect(new URL(await tab.url()).origin).toBe(two.provider.origin);
+      await logIn("alice");
+      expect(await tab.url()).toBe(there(ME));
+      expect(JSON.parse(await tab.text())).toMatchObject({ username: "alice" });
+      await tab.goTo(there(LOGOUT));
+      await tab.click("button");
+      await tab.untilAt(`${two.provider.origin}/v1/iam/oidc/session/end`);
+      await tab.click('button[value="yes"]');
+      expect([(await tab.url()).split("?")[0], await tab.text()]).toEqual([
+        there(LOGOUT),
+        expect.stringContaining("Logged out"),
+      ]);
+      await tab.goTo(there(LOGIN));
+      expect(await tab.text()).toContain("Password");
+    } finally {
+      await two.stop();
+    }
   });
 });

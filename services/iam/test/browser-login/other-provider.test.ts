@@ -1,53 +1,19 @@
 /** Browsers log in here, and people at an OpenID provider elsewhere: another svc-iam. */
-import { randomBytes, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePort } from "../../../../test/support/free-port.ts";
+import { beforeAll, expect, test } from "vitest";
 import { Browser, type Visit } from "../support/browser.ts";
-import {
-  addUser,
-  databaseOf,
-  RETURN,
-  SESSION,
-  startSelf,
-  whoIs,
-} from "../support/browser-login.ts";
-import { type IamService, startIam } from "../support/iam-service.ts";
+import { databaseOf, RETURN, SESSION, whoIs } from "../support/browser-login.ts";
+import type { IamService } from "../support/iam-service.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
+import { startTwoServices } from "../support/two-services.ts";
 
-const CLIENT = { id: randomUUID(), secret: randomBytes(32).toString("base64url") };
 const LOGOUT = "/v1/iam/logout";
 
 let provider: IamService;
 let service: IamService;
 beforeAll(async () => {
-  const port = await freePort();
-  const origin = `http://localhost:${port}`;
-  provider = await startIam({
-    iam: {
-      clients: [
-        {
-          id: CLIENT.id,
-          name: "The service",
-          flows: ["code"],
-          client_secret: CLIENT.secret,
-          redirect_uris: [`${origin}/v1/iam/oauth2/callback`],
-          post_logout_redirect_uris: [`${origin}${LOGOUT}`],
-          ask_consent: false,
-        },
-      ],
-    },
-  });
-  await addUser(provider, "alice");
-  service = await startSelf({
-    port,
-    authn: { provider: "oidc" },
-    oidc: { issuer: `${provider.origin}/v1/iam/oidc`, audience: [CLIENT.id] },
-    login: { client_id: CLIENT.id, client_secret: CLIENT.secret },
-  });
-});
-afterAll(async () => {
-  await service?.stop();
-  await provider?.stop();
+  const started = await startTwoServices();
+  ({ provider, service } = started);
+  return () => started.stop();
 });
 
 /** A person's browser, which keeps the cookies of both services. */
@@ -103,7 +69,10 @@ test("tokens are refreshed there", async () => {
 test("a logout ends the login here, then there, and comes back", async () => {
   const { person } = await loggedIn();
   const page = await person.open(at(LOGOUT));
-  const asked = await person.submit(page, {});
+  const leaving = await person.submit(page, {});
+  expect([leaving.status, leaving.url]).toEqual([200, at(LOGOUT)]);
+  const next = /<a href="([^"]*)"/.exec(leaving.text)?.[1] ?? "";
+  const asked = await person.open(next.replaceAll("&amp;", "&"));
   expect(asked.url).toContain(`${provider.origin}/v1/iam/oidc/session/end`);
   expect(person.here.cookie(SESSION)).toBeUndefined();
   const left = await person.submit(asked, { logout: "yes" });

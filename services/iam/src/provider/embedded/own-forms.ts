@@ -10,10 +10,11 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   [LOGOUT_FORM_PATH, "logout"],
 ]);
 
-/** The place of a form in the browser with a session of the provider; undefined for other paths. */
-function ownFormPlace(path: string, sessionId: string): FormPlace | undefined {
+/** The place of a form in the browser with a session of the provider; undefined without one, and for other paths. */
+function ownFormPlace(path: string, sessionId: string | undefined): FormPlace | undefined {
   const form = FORMS.get(path);
-  return form === undefined ? undefined : { form, browser: hash(sessionId) };
+  if (form === undefined || sessionId === undefined || sessionId === "") return undefined;
+  return { form, browser: hash(sessionId) };
 }
 
 /** The forms of pages that `oidc-provider` shows: the token of one of its paths, in the session of its page. */
@@ -37,7 +38,7 @@ export function isForeignForm(
   cookieName: string,
 ): boolean {
   if (!FORMS.has(path)) return false;
-  const place = ownFormPlace(path, cookieOf(headers, cookieName) ?? "");
+  const place = ownFormPlace(path, cookieOf(headers, cookieName));
   const fields = new URLSearchParams(Buffer.from(body).toString("utf8"));
   return place === undefined || !tokens.isValid(fields, place);
 }

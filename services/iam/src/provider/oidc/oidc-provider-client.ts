@@ -122,10 +122,14 @@ export class OidcProviderClient implements IdentityProvider {
       await this.revoke(refreshToken, "refresh_token");
     }
     if (end_session_endpoint === undefined) return undefined;
-    return buildEndSessionUrl(configuration, {
+    const { href, protocol } = buildEndSessionUrl(configuration, {
       post_logout_redirect_uri: returnTo,
       ...(idToken === "" ? {} : { id_token_hint: idToken }),
-    }).href;
+    });
+    // Browsers are sent there.
+    return protocol === "https:" || (this.#options.allowHttp && protocol === "http:")
+      ? href
+      : undefined;
   }
 
   /** Whether the callbacks of the provider name it (RFC 9207). */
