@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { exitOnceWritten } from "../common/note.ts";
 import { runCommands } from "../common/run-commands.ts";
 import { version } from "../common/version.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
@@ -45,4 +46,5 @@ Exit codes: 0 clean, 1 findings, 2 usage or unreadable input.`,
   await runCommands(program, argv, (error) =>
     error instanceof UsageError ? error.message : undefined,
   );
+  await exitOnceWritten();
 }

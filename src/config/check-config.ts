@@ -2,7 +2,7 @@ import { parsePathTemplate, plainPath } from "../api/path-template.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { type ConfigProblem, checkEdge } from "./check-edge.ts";
 import type { BackendConfig, PlatformConfig } from "./config.ts";
-import { type SessionConfig, sessionOf } from "./frontend-config.ts";
+import { type SessionConfig, sessionOf } from "./frontend.ts";
 
 /** Checks references between the parts of the configuration. */
 export function checkConfig(config: PlatformConfig): ConfigProblem[] {

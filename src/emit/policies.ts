@@ -1,15 +1,14 @@
-import type { Api, ProtobufService, Rpc } from "../api/api.ts";
+import type { Api, ProtobufService } from "../api/api.ts";
 import {
   type AccessPolicy,
   POLICIES_SCHEMA,
   POLICY_FORMAT_VERSION,
   type PoliciesDocument,
-  type PolicyDocument,
 } from "../api/format.ts";
-import { type Audit, bindingsOf, eachRpc, resolvePolicy } from "../api/resolved-policy.ts";
-import { formatResource } from "../api/resource.ts";
+import { eachRpc, resolvePolicy } from "../api/resolved-policy.ts";
 import { compareText } from "../diagnostics/diagnostic.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
+import { policyDocument } from "./policy-document.ts";
 import { withinColumns } from "./source-layout.ts";
 import { accessTemplate, commentText, literal, uniqueName } from "./source-text.ts";
 
@@ -116,35 +115,4 @@ export function accessNames(
       return [service, names];
     }),
   );
-}
-
-/** The policy of an RPC as a document. */
-export function policyDocument(rpc: Rpc): PolicyDocument {
-  const { exposure, authz, audit, rateLimit, publish } = resolvePolicy(rpc);
-  const methods = publish ? [...new Set(bindingsOf(rpc).map(({ method }) => method))] : [];
-  return {
-    exposure,
-    ...(authz === undefined
-      ? {}
-      : {
-          authz: {
-            action: authz.action,
-            resource: formatResource(authz.resource),
-            audience: authz.audience,
-            mode: authz.mode,
-          },
-        }),
-    ...(audit === undefined ? {} : { audit: auditDocument(audit) }),
-    ...(rateLimit === undefined ? {} : { rateLimit }),
-    gateway: { publish, methods: methods.sort() },
-  };
-}
-
-function auditDocument({
-  event,
-  riskLevel,
-  resource,
-}: Audit): NonNullable<PolicyDocument["audit"]> {
-  if (resource === undefined) return { event, riskLevel };
-  return { event, riskLevel, resource: formatResource(resource) };
 }

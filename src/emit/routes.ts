@@ -9,7 +9,7 @@ import {
 } from "../api/format.ts";
 import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
-import { policyDocument } from "./policies.ts";
+import { policyDocument } from "./policy-document.ts";
 
 /** Generates a document of registry entries for each deployed service with RPCs. */
 export function emitRoutes({ api }: EmitInput): EmitResult {

@@ -5,8 +5,9 @@ import {
   printableJsonLine,
   UNPRINTABLE,
 } from "../../common/printable.ts";
+import { MAX_NESTING, type MessageOutline, MessageOutlineReader } from "./message-outline.ts";
 import { readService, type ServiceOutline } from "./method-outline.ts";
-import { eachField, joined, MAX_NESTING, nestsTooDeep, WireType } from "./wire.ts";
+import { eachField, joined, WireType } from "./wire.ts";
 
 /** A file as a source of descriptors holds it. */
 export interface DescriptorFile {
@@ -31,8 +32,8 @@ export interface FileOutline {
   /** The number of the edition; 0 without. */
   readonly edition: number;
   readonly services: readonly ServiceOutline[];
-  /** Encoded `DescriptorProto`s of the top-level messages. */
-  readonly messages: readonly Uint8Array[];
+  /** The top-level messages. */
+  readonly messages: readonly MessageOutline[];
   /** Encoded `EnumDescriptorProto`s of the top-level enums. */
   readonly enums: readonly Uint8Array[];
   /** Encoded `FieldDescriptorProto`s of the top-level extensions. */
@@ -58,7 +59,8 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
   try {
     let packageName = "";
     const services: ServiceOutline[] = [];
-    const messages: Uint8Array[] = [];
+    const messages: MessageOutline[] = [];
+    const messageReader = new MessageOutlineReader();
     const enums: Uint8Array[] = [];
     const extensions: Uint8Array[] = [];
     let syntax = "";
@@ -69,7 +71,7 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
       else if (wireType !== WireType.LengthDelimited) return false;
       else if (field === 1) name = reader.string();
       else if (field === 2) packageName = reader.string();
-      else if (field === 4) messages.push(reader.bytes());
+      else if (field === 4) messages.push(messageReader.read(reader));
       else if (field === 5) enums.push(reader.bytes());
       else if (field === 7) extensions.push(reader.bytes());
       else if (field === 12) syntax = reader.string();
@@ -80,7 +82,7 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
     });
     if (name === "") throw new DescriptorError("a file of the input has no name");
     checkNames(name, packageName, services);
-    if (nestsTooDeep(messages)) {
+    if (messageReader.nestsTooDeep) {
       throw new DescriptorError(
         `the messages of ${name} nest more than ${MAX_NESTING} deep, which no compiler allows; declare them side by side`,
       );

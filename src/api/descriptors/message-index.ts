@@ -2,7 +2,8 @@ import { nearest } from "../../diagnostics/nearest.ts";
 import type { FieldLookup } from "../field.ts";
 import { DescriptorError, type FileOutline } from "./file-outline.ts";
 import { MessageFields } from "./message-fields.ts";
-import { eachField, NESTED_TYPE, nameOf, WireType } from "./wire.ts";
+import { NESTED_TYPE } from "./message-outline.ts";
+import { eachField, nameOf, WireType } from "./wire.ts";
 
 /** The files of a package, and its messages once one of them is looked up. */
 interface IndexedPackage {
@@ -130,8 +131,8 @@ function findIn(indexed: IndexedPackage, name: string): IndexedMessage | undefin
 function messagesOf(files: readonly FileOutline[]): Map<string, IndexedMessage> {
   const messages = new Map<string, IndexedMessage>();
   for (const file of files) {
-    for (const bytes of file.messages) {
-      messages.set(nameOf(bytes), { bytes, file, hasNested: false });
+    for (const { name, bytes } of file.messages) {
+      messages.set(name, { bytes, file, hasNested: false });
     }
   }
   return messages;

@@ -19,10 +19,6 @@ export function eachField(bytes: Uint8Array, visit: VisitField): void {
 }
 
 const MAX_TAG_BYTES = 5;
-/** Most names are short ASCII text; building longer text takes longer than decoding it. */
-const MAX_SHORT_TEXT = 16;
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Reads values of an encoded message, and of nested messages in place: an image of thousands of files
@@ -98,17 +94,7 @@ export class FieldReader {
     const end = this.#endOfValue();
     const { source, position } = this;
     this.position = end;
-    if (end - position <= MAX_SHORT_TEXT) {
-      let text = "";
-      let at = position;
-      for (; at < end; at++) {
-        const byte = source[at] as number;
-        if (byte >= 0x80) break;
-        text += String.fromCharCode(byte);
-      }
-      if (at === end) return text;
-    }
-    return decoder.decode(source.subarray(position, end));
+    return textOf(source, position, end);
   }
 
   /** Reads a string, and says whether it is this ASCII text. */
@@ -130,14 +116,22 @@ export class FieldReader {
     return value;
   }
 
-  /** Reads the next entry, packed or not, of a repeated int32 field, and appends its numbers. */
-  int32s(wireType: WireType, into: number[]): void {
+  /**
+   * Reads the next entry, packed or not, of a repeated int32 field after the numbers that were read before.
+   * Numbers that exceed the space are counted only.
+   *
+   * @param count - how many were read before
+   * @returns how many have been read now
+   */
+  int32s(wireType: WireType, into: Int32Array, count: number): number {
+    let total = count;
     if (wireType !== WireType.LengthDelimited) {
-      into.push(this.int32());
-      return;
+      into[total++] = this.uint32();
+      return total;
     }
     const end = this.#endOfValue();
-    while (this.position < end) into.push(this.int32());
+    while (this.position < end) into[total++] = this.uint32();
+    return total;
   }
 
   #endOfValue(): number {
@@ -174,6 +168,16 @@ export class FieldReader {
   }
 }
 
+/** A view of the memory that was read last: making one for each text takes longer than decoding it. */
+let memory = Buffer.alloc(0);
+
+/** Decodes text as protobuf does: a byte order mark is part of the text. */
+function textOf(source: Uint8Array, start: number, end: number): string {
+  const { buffer, byteOffset } = source;
+  if (memory.buffer !== buffer) memory = Buffer.from(buffer as ArrayBuffer);
+  return memory.toString("utf8", byteOffset + start, byteOffset + end);
+}
+
 function pastTheEnd(): RangeError {
   return new RangeError("a field ends past its message");
 }
@@ -192,38 +196,6 @@ export function plainBytes({ buffer, byteOffset, byteLength }: Uint8Array): Uint
 export function joined(occurrences: readonly Uint8Array[]): Uint8Array {
   const [first] = occurrences;
   return first !== undefined && occurrences.length === 1 ? first : Buffer.concat(occurrences);
-}
-
-/** How deep messages may nest; protoc rejects deeper nesting itself. */
-export const MAX_NESTING = 100;
-/** The minimum size of a level: the tag and the length of the message in it. */
-const LEVEL_BYTES = 2;
-/** The number of `DescriptorProto.nested_type`. */
-export const NESTED_TYPE = 3;
-
-/**
- * Whether messages nest too deep for recursive functions.
- *
- * @param messages - encoded `DescriptorProto`s
- */
-export function nestsTooDeep(messages: readonly Uint8Array[]): boolean {
-  let isTooDeep = false;
-  const visitAt =
-    (depth: number): VisitField =>
-    (number, wireType, reader) => {
-      if (number !== NESTED_TYPE || wireType !== WireType.LengthDelimited) return false;
-      if (depth === MAX_NESTING) {
-        isTooDeep = true;
-        return false;
-      }
-      reader.message(visitAt(depth + 1));
-      return true;
-    };
-  for (const bytes of messages) {
-    // Most messages are too short to nest that deep, so they are skipped.
-    if (bytes.length >= MAX_NESTING * LEVEL_BYTES) eachField(bytes, visitAt(0));
-  }
-  return isTooDeep;
 }
 
 /** The name of an encoded descriptor of any kind: field 1. */

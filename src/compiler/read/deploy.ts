@@ -15,7 +15,7 @@ import {
   plainTemplate,
 } from "../../api/path-template.ts";
 import type { PlatformConfig } from "../../config/config.ts";
-import { originsOf } from "../../config/frontend-config.ts";
+import { originsOf } from "../../config/frontend.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { isShipped, PackageOwners } from "./package-owners.ts";

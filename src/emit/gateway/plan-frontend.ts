@@ -1,6 +1,6 @@
 import { servesHost } from "../../config/check-edge.ts";
 import type { EdgeConfig, IdentityConfig } from "../../config/edge-config.ts";
-import { originsOf } from "../../config/frontend-config.ts";
+import { originsOf } from "../../config/frontend.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { Access, FrontendPlan, LimitPlan, PathMatch, RouteEntry, RouteMatch } from "./plan.ts";
 import type { HostClaims } from "./plan-host.ts";

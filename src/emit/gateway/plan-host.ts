@@ -1,5 +1,5 @@
 import type { Host } from "../../api/api.ts";
-import { loginPaths } from "../../config/frontend-config.ts";
+import { loginPaths } from "../../config/frontend.ts";
 import { describeInvalidMatch, GATEWAY_METHODS } from "./path-matcher.ts";
 import type { LeftOut, PathMatch } from "./plan.ts";
 import { assignMatches, type PathUnit } from "./precedence.ts";

@@ -6,11 +6,8 @@ import {
 } from "../../api/identity-headers.ts";
 import { durationMs, formatDuration } from "../../config/config-values.ts";
 import type { EdgeConfig, IdentityConfig } from "../../config/edge-config.ts";
-import {
-  type FrontendConfig,
-  type SessionConfig,
-  sessionOf,
-} from "../../config/frontend-config.ts";
+import { type SessionConfig, sessionOf } from "../../config/frontend.ts";
+import type { FrontendConfig } from "../../config/frontend-config.ts";
 
 /** The SecurityPolicy that checks the token of callers, and logs in those without one. */
 export interface LoginPolicyPlan {

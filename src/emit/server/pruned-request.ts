@@ -76,7 +76,7 @@ function pruneFile(file: FileOutline): FileDescriptorProto {
     package: file.package,
     syntax: file.syntax,
     edition: file.edition,
-    messageType: file.messages.flatMap((bytes) => pruneMessage(bytes)),
+    messageType: file.messages.flatMap(({ bytes }) => pruneMessage(bytes)),
     enumType: file.enums.map(pruneEnum),
     service: file.services.map(pruneService),
   });

@@ -7,8 +7,8 @@ import {
 } from "@bufbuild/protoplugin";
 import type { ProtobufService, Rpc, StreamKind } from "../../api/api.ts";
 import type { FileOutline } from "../../api/descriptors/file-outline.ts";
+import { readServiceComments } from "../../api/descriptors/location-reader.ts";
 import type { MessageIndex } from "../../api/descriptors/message-index.ts";
-import { readServiceComments } from "../../api/descriptors/source-info.ts";
 import { BINDING_FORMAT_VERSION } from "../../api/format.ts";
 import { version } from "../../common/version.ts";
 import { EmitError, type EmitInput, type EmitResult } from "../output-file.ts";

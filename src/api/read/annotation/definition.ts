@@ -1,6 +1,7 @@
 import { DescriptorError, type FileOutline } from "../../descriptors/file-outline.ts";
 import { KINDS } from "../../descriptors/message-fields.ts";
-import { eachField, MAX_NESTING, nameOf, WireType } from "../../descriptors/wire.ts";
+import { MAX_NESTING } from "../../descriptors/message-outline.ts";
+import { eachField, nameOf, WireType } from "../../descriptors/wire.ts";
 
 /** The parts of a field that give the bytes of an option their meaning. */
 export interface DefinedField {
@@ -129,7 +130,8 @@ export function readDefinedTypes(file: FileOutline): DefinedTypes {
       add(nested, `${message.name}.`, depth + 1);
     }
   };
-  add(file, scopeOf(file), 0);
+  const encoded = file.messages.map(({ bytes }) => bytes);
+  add({ messages: encoded, enums: file.enums }, scopeOf(file), 0);
   return { messages, enums };
 }
 

@@ -1,11 +1,6 @@
 import { DescriptorError, type FileOutline } from "../../descriptors/file-outline.ts";
-import {
-  eachField,
-  NESTED_TYPE,
-  nameOf,
-  type VisitField,
-  WireType,
-} from "../../descriptors/wire.ts";
+import { EXTENSION, NESTED_TYPE } from "../../descriptors/message-outline.ts";
+import { eachField, nameOf, WireType } from "../../descriptors/wire.ts";
 import { POLICY_EXTENSION } from "../../policy.ts";
 import {
   type AnnotationDefinition,
@@ -44,7 +39,7 @@ export function findDefinition(
   for (const file of files) {
     if (file.package !== PACKAGE) continue;
     readFrom(file, () => {
-      messages.push(...file.messages.map((bytes) => readDefinedMessage(bytes, file)));
+      messages.push(...file.messages.map(({ bytes }) => readDefinedMessage(bytes, file)));
       enums.push(...file.enums.map((bytes) => readDefinedEnum(bytes, file)));
     });
   }
@@ -73,28 +68,11 @@ export function readFrom<T>(file: FileOutline, read: () => T): T {
 function extensionsOf(file: FileOutline): DefinedExtension[] {
   const scope = scopeOf(file);
   const extensions = file.extensions.map((bytes) => extensionOf(bytes, file, scope));
-  for (const bytes of file.messages) {
-    if (declaresExtension(bytes)) extensions.push(...nestedExtensions(bytes, file, scope));
+  for (const { bytes, declaresExtensions } of file.messages) {
+    if (declaresExtensions) extensions.push(...nestedExtensions(bytes, file, scope));
   }
   return extensions;
 }
-
-/** Whether a message declares an extension, directly or in a nested message; hardly any message does. */
-function declaresExtension(message: Uint8Array): boolean {
-  let isDeclared = false;
-  const visit: VisitField = (number, wireType, reader) => {
-    if (wireType !== WireType.LengthDelimited) return false;
-    if (number === EXTENSION) isDeclared = true;
-    if (number !== NESTED_TYPE) return false;
-    reader.message(visit);
-    return true;
-  };
-  eachField(message, visit);
-  return isDeclared;
-}
-
-/** The number of `DescriptorProto.extension`. */
-const EXTENSION = 6;
 
 /** The reader of outlines limits the nesting of messages. */
 function nestedExtensions(bytes: Uint8Array, file: FileOutline, scope: string): DefinedExtension[] {

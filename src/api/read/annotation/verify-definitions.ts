@@ -1,5 +1,4 @@
 import type { FileOutline } from "../../descriptors/file-outline.ts";
-import { nameOf } from "../../descriptors/wire.ts";
 import {
   type DefinedEnum,
   type DefinedExtension,
@@ -129,7 +128,7 @@ function mayDeclare(option: GenuineOption, file: FileOutline): boolean {
   const scope = scopeOf(file);
   if (!option.package.startsWith(scope)) return false;
   const [next] = option.package.slice(scope.length).split(".", 1);
-  return file.messages.some((bytes) => nameOf(bytes) === next);
+  return file.messages.some(({ name }) => name === next);
 }
 
 function* differencesOfTypes(
