@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type ProcessLogger, ServiceError } from "svc-access/runtime";
 import type * as z from "zod";
 import { QueueFullError, WorkQueue } from "../../queue/work-queue.ts";
-import { boundedFetch, type ProviderFetch } from "../oidc/bounded-fetch.ts";
+import { boundedFetch, type ProviderFetch, ResponseTooLargeError } from "../oidc/bounded-fetch.ts";
 import { CasdoorResponseError, readEnvelope } from "./casdoor-envelope.ts";
 
 /** The client that this service is at the management API of Casdoor. */
@@ -140,7 +140,7 @@ function checkedData<Data>(schema: z.ZodType<Data>, data: unknown): Data {
 
 /** Whether a repetition may get another response. */
 function mayPass(error: unknown): boolean {
-  if (error instanceof QueueFullError) return false;
+  if (error instanceof QueueFullError || error instanceof ResponseTooLargeError) return false;
   return !(error instanceof CasdoorResponseError) || error.mayPass;
 }
 

@@ -6,8 +6,8 @@ export class CasdoorResponseError extends Error {
   /** Whether a repetition may get another response. */
   readonly mayPass: boolean;
 
-  constructor(message: string, mayPass: boolean, options?: ErrorOptions) {
-    super(message, options);
+  constructor(message: string, mayPass: boolean) {
+    super(message);
     this.mayPass = mayPass;
   }
 }
@@ -59,7 +59,8 @@ async function readJson(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw new CasdoorResponseError("the response is not valid JSON", false, { cause: error });
+  } catch {
+    // The message of the error quotes the response, which is about people.
+    throw new CasdoorResponseError("the response is not valid JSON", false);
   }
 }

@@ -13,6 +13,11 @@ export interface FetchBounds {
   readonly timeoutMs?: number;
 }
 
+/** A body that is larger than the bound. It will be as large the next time. */
+export class ResponseTooLargeError extends Error {
+  override readonly name = "ResponseTooLargeError";
+}
+
 /**
  * A `fetch` whose answers are bounded in time and size, and which follows no redirect: a provider is
  * trusted to identify people, and no further.
@@ -43,7 +48,9 @@ async function readBounded(
   // Leaving the loop cancels the stream, which closes the connection.
   for await (const chunk of stream) {
     bytes += chunk.byteLength;
-    if (bytes > largestBytes) throw new Error(`the answer is larger than ${largestBytes} bytes`);
+    if (bytes > largestBytes) {
+      throw new ResponseTooLargeError(`the response is larger than ${largestBytes} bytes`);
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks) as Uint8Array<ArrayBuffer>;

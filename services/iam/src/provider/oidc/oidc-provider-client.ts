@@ -9,6 +9,7 @@ import type {
 } from "../identity-provider.ts";
 import { boundedFetch, type ProviderFetch } from "./bounded-fetch.ts";
 import { explainProviderError } from "./provider-errors.ts";
+import { ProviderDocumentError } from "./provider-fault.ts";
 
 /** The client that this service is at an OpenID provider. */
 export interface OidcClientOptions {
@@ -205,7 +206,9 @@ export class OidcProviderClient implements IdentityProvider {
       const { supportsPKCE: _, ...metadata } = found.serverMetadata();
       // openid-client does not compare it for the address of a document.
       if (discoveryUrl !== undefined && metadata.issuer !== issuer) {
-        throw new Error(`the discovery document has the issuer ${metadata.issuer}, not ${issuer}`);
+        throw new ProviderDocumentError(
+          `the discovery document has the issuer ${metadata.issuer}, not ${issuer}`,
+        );
       }
       if (endpoints.token === undefined && endpoints.keySet === undefined) return found;
       const { token = metadata.token_endpoint, keySet = metadata.jwks_uri } = endpoints;

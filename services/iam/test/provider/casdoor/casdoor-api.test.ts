@@ -40,6 +40,9 @@ const send =
   };
 const ok = (data: unknown) => JSON.stringify({ status: "ok", msg: "", data, data2: null });
 
+/** What the log may not contain. */
+const PERSON = "jane@x.io";
+
 /** What is not a response of the API, and how often it is asked for. */
 const BAD: readonly [string, Answer, number][] = [
   ["a page", send(200, "<html>", "text/html"), 1],
@@ -47,6 +50,7 @@ const BAD: readonly [string, Answer, number][] = [
   ["JSON without a type", (_, response) => void response.end(ok([])), 1],
   ["no JSON", send(200, "oops"), 1],
   ["half of a JSON", send(200, ok([]).slice(0, 10)), 1],
+  ["no JSON, with an e-mail address", send(200, PERSON), 1],
   ["an empty body", send(200, ""), 1],
   ["nested JSON", send(200, `{"status":"ok","data":${"[".repeat(100_000)}`), 1],
   ["a bare list", send(200, "[]"), 1],
@@ -65,7 +69,7 @@ const BAD: readonly [string, Answer, number][] = [
   ["429", send(429, ""), 2],
   ["500", send(500, "panic"), 2],
   ["503", send(503, ok([])), 2],
-  ["more than 8 MiB", send(200, ok("x".repeat(9 * 2 ** 20))), 2],
+  ["more than 8 MiB", send(200, ok("x".repeat(9 * 2 ** 20))), 1],
   ["a broken connection", (request) => void request.socket.destroy(), 2],
   [
     "a body that breaks off",
@@ -92,6 +96,7 @@ test.each(BAD)("a read that is answered with %s is UNAVAILABLE", async (_, answe
   expect(logger.error).toHaveBeenCalledOnce();
   const logged = inspect(logger.error.mock.calls, { depth: 9 });
   expect(logged).not.toContain(APPLICATION.clientSecret);
+  expect(logged).not.toContain(PERSON);
   expect(logged.length).toBeLessThan(20_000);
 });
 
