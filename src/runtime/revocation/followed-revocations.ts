@@ -5,6 +5,14 @@ import type { WatchRevocationsResponse } from "../../gen/proto/svc/iam/v1/revoca
 import { BearerUnchecked } from "../authn/jwt/bearer-token.ts";
 import type { RevocableToken, RevocationList } from "../authn/jwt/revocation-list.ts";
 import { EarliestTime } from "./earliest-time.ts";
+import { FeedClock } from "./feed-clock.ts";
+import {
+  type FeedSituation,
+  type FeedState,
+  LOSS_MS,
+  logFeedState,
+  whatIsMissing,
+} from "./feed-state.ts";
 import { readResponse } from "./read-response.ts";
 import { FORGET_EVERY_MS } from "./revocation.ts";
 import { RevocationSet } from "./revocation-set.ts";
@@ -31,14 +39,6 @@ export interface FollowOptions {
   readonly onClose?: () => void;
 }
 
-/**
- * Whether the revocations are known: not yet, all of them, not for some time, or there are more
- * than can be held.
- */
-export type FeedState = "starting" | "live" | "lost" | "full";
-
-/** How long the last news may be past before the revocations count as unknown. */
-export const LOSS_MS = 10_000;
 /** After this time without news the connection is given up: a peer may vanish silently. */
 const SILENCE_MS = 5000;
 /** After a connection that served for less, the next one waits longer: a server may fail at once. */
@@ -63,6 +63,7 @@ export class FollowedRevocations implements RevocationList {
   readonly #set: RevocationSet;
   readonly #ownTime: EarliestTime;
   readonly #feedTime: EarliestTime;
+  readonly #feedClock: FeedClock;
   readonly #end = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #following: Promise<void>;
@@ -83,6 +84,7 @@ export class FollowedRevocations implements RevocationList {
     this.#set = new RevocationSet(maxEntries);
     this.#ownTime = new EarliestTime(clocks.monotonic);
     this.#feedTime = new EarliestTime(clocks.monotonic);
+    this.#feedClock = new FeedClock(clocks);
     this.#startedAt = clocks.monotonic();
     this.#timer = setInterval(() => void this.state, LOOK_EVERY_MS);
     this.#timer.unref();
@@ -99,7 +101,7 @@ export class FollowedRevocations implements RevocationList {
     const state = this.#look();
     if (state !== this.#state) {
       this.#state = state;
-      this.#log(state);
+      logFeedState(state, this.#situation());
     }
     return state;
   }
@@ -122,24 +124,12 @@ export class FollowedRevocations implements RevocationList {
    * and those of their calls without a token are served.
    */
   readiness(): string | { readonly detail: string } | undefined {
-    const missing = this.#missing();
+    const missing = whatIsMissing(this.state, this.#situation());
     if (missing === undefined) return undefined;
     if (!this.#refuses(this.state)) return { detail: `${missing}; on_loss is serve` };
     const detail = `${missing}, so tokens are refused`;
-    return this.#currentAt === undefined ? detail : { detail };
-  }
-
-  #missing(): string | undefined {
-    switch (this.state) {
-      case "live":
-        return undefined;
-      case "full":
-        return `there are more than max_entries (${this.#options.maxEntries})`;
-      case "starting":
-        return "they were not received yet";
-      case "lost":
-        return `nothing was received for ${LOSS_MS / 1000} seconds`;
-    }
+    // The clock of another replica may be right.
+    return this.#currentAt === undefined || this.state === "apart" ? detail : { detail };
   }
 
   /** Ends the connection. */
@@ -150,6 +140,12 @@ export class FollowedRevocations implements RevocationList {
     this.#options.onClose?.();
   }
 
+  #situation(): FeedSituation {
+    const { logger, onLoss, maxEntries } = this.#options;
+    const { aheadMs } = this.#feedClock;
+    return { logger, onLoss, maxEntries, aheadMs, size: this.size, reason: this.#reason };
+  }
+
   #refuses(state: FeedState): boolean {
     return state === "full" || (state !== "live" && this.#options.onLoss === "refuse");
   }
@@ -158,31 +154,8 @@ export class FollowedRevocations implements RevocationList {
     if (this.#isFull) return "full";
     const silent = this.#clocks.monotonic() - (this.#currentAt ?? this.#startedAt);
     if (silent >= LOSS_MS) return "lost";
-    return this.#currentAt === undefined ? "starting" : "live";
-  }
-
-  #log(state: FeedState): void {
-    const { logger, onLoss, maxEntries } = this.#options;
-    const then = onLoss === "refuse" ? "calls with a token are refused" : "on_loss is serve";
-    switch (state) {
-      case "live":
-        logger.info({ revocations: this.size }, "the revocations of tokens are known");
-        return;
-      case "lost":
-        logger.error(
-          { reason: this.#reason },
-          `the revocations of tokens are not known: nothing was received for ${LOSS_MS / 1000} seconds; ${then}`,
-        );
-        return;
-      case "full":
-        logger.error(
-          { max_entries: maxEntries },
-          "there are more revocations of tokens than security.authn.revocation.max_entries: calls with a token are refused until there are fewer, or the service is started with a larger number",
-        );
-        return;
-      case "starting":
-        return;
-    }
+    if (this.#currentAt === undefined) return "starting";
+    return this.#feedClock.isApart ? "apart" : "live";
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -244,6 +217,7 @@ export class FollowedRevocations implements RevocationList {
   #apply({ position, snapshotBegin, revocations, current, time }: ReturnType<typeof readResponse>) {
     this.#ownTime.observe(this.#clocks.now());
     this.#feedTime.observe(time);
+    this.#feedClock.observe(time);
     if (this.#clocks.monotonic() >= this.#forgetAt) this.#forget();
     if (snapshotBegin) this.#position = "";
     for (const revocation of revocations) {

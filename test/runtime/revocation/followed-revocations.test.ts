@@ -180,13 +180,38 @@ describe("10 seconds without news", () => {
     async (jump) => {
       const { clocks, connection, followed } = await following();
       clocks.jump(jump);
-      expect(followed.isRevoked(token())).toBe(false);
+      expect(followed.state).toBe("apart");
       await connection.send({ position: "a.0", current: true });
+      expect(followed.isRevoked(token())).toBe(false);
       clocks.pass(2 * MINUTE);
       expect(followed.state).toBe("lost");
       await connection.send({ position: "a.0", current: true });
       expect(followed.state).toBe("live");
       expect(followed.isRevoked(token({ sessionId: "s0" }))).toBe(true);
+    },
+  );
+
+  test.each([
+    ["ahead of", HOUR],
+    ["behind", -HOUR],
+  ])(
+    "a clock that is an hour %s that of IAM: tokens are refused at once, until it is set",
+    async (side, jump) => {
+      const { clocks, followed, log } = await following();
+      clocks.jump(jump > 0 ? 2 * MINUTE : -2 * MINUTE);
+      expect(followed.isRevoked(token())).toBe(false);
+      clocks.jump(jump);
+      expect(() => followed.isRevoked(token())).toThrow(expect.objectContaining(unknown));
+      expect(followed.isRevoked(token({ sessionId: "s0" }))).toBe(true);
+      const problem = `the clock of this process is 3720 seconds ${side} that of IAM`;
+      expect(followed.readiness()).toBe(`${problem}, so tokens are refused`);
+      expect(log().at(-1)).toMatchObject({
+        level: "error",
+        message: `${problem}; calls with a token are refused`,
+      });
+      clocks.jump(-jump);
+      expect(followed.isRevoked(token())).toBe(false);
+      expect(followed.readiness()).toBeUndefined();
     },
   );
 
