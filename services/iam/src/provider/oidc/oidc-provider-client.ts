@@ -120,17 +120,20 @@ export class OidcProviderClient implements IdentityProvider {
     const configuration = await this.#configuration();
     const { revocation_endpoint, end_session_endpoint } = configuration.serverMetadata();
     if (revocation_endpoint !== undefined && refreshToken !== "") {
-      await this.revoke(refreshToken, "refresh_token");
+      // It is logged; the session at the provider ends all the same.
+      await this.revoke(refreshToken, "refresh_token").catch(() => undefined);
     }
     if (end_session_endpoint === undefined) return undefined;
-    const { href, protocol } = buildEndSessionUrl(configuration, {
+    const parameters = {
       post_logout_redirect_uri: returnTo,
       ...(idToken === "" ? {} : { id_token_hint: idToken }),
-    });
-    // Browsers are sent there.
-    return protocol === "https:" || (this.#options.allowHttp && protocol === "http:")
-      ? href
-      : undefined;
+    };
+    try {
+      return buildEndSessionUrl(configuration, parameters).href;
+    } catch (error) {
+      // The endpoint that the provider names is not a web address.
+      throw explainProviderError(error, this.#options.logger);
+    }
   }
 
   /** Whether the callbacks of the provider name it (RFC 9207). */

@@ -26,13 +26,14 @@ async function loggedIn(): Promise<Browser> {
   return browser;
 }
 
-/** Presses the button of the logout page. */
+/** Presses the button of the logout page. @returns where the browser goes then */
 async function logOut(browser: Browser): Promise<string> {
   const { text } = await browser.open(it.iam.origin + LOGOUT);
   const token = /name="form_token" value="([^"]*)"/.exec(text)?.[1] ?? "";
   const body = new URLSearchParams({ form_token: token });
   const response = await browser.request(it.iam.origin + LOGOUT, { method: "POST", body });
-  return response.headers.get("location") ?? "";
+  const refresh = response.headers.get("refresh")?.replace("0; url=", "");
+  return refresh ?? response.headers.get("location") ?? "";
 }
 
 test("a browser logs in with Casdoor, and ends the session there and its tokens", async () => {

@@ -227,14 +227,41 @@ test.each<[string, (origin: string) => object]>([
   ["no token endpoint", () => ({ token_endpoint: undefined })],
   ["a token endpoint that is not a URL", () => ({ token_endpoint: "nowhere" })],
   ["a script as the login page", () => ({ authorization_endpoint: "javascript:alert(1)" })],
+  ["a script as the logout page", () => ({ end_session_endpoint: "javascript:alert(1)" })],
 ])("a discovery document with %s is UNAVAILABLE", async (_, metadata) => {
   const { client } = clientOf(await startHostile(json(200, {}), metadata));
   const request = { redirectUri: REDIRECT_URI, state: "s", codeChallenge: CHALLENGE, nonce: "" };
   const attempts = async () => {
     await client.loginUrl(request);
+    await client.endLogin({ refreshToken: "", idToken: "" }, REDIRECT_URI);
     await client.refresh("a token", []);
   };
   await expect(attempts()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+});
+
+test.each<[string, Record<string, string>, string | undefined]>([
+  ["has no page for it", {}, undefined],
+  ["cannot revoke tokens now", { end_session_endpoint: "http://localhost:1/end" }, "/end"],
+])("the login at a provider that %s", async (_what, metadata, path) => {
+  const revoked: string[] = [];
+  const origin = await startHostile(
+    (request, response) => {
+      revoked.push(request.url ?? "");
+      json(500, {})(request, response);
+    },
+    (own) => ({ revocation_endpoint: `${own}/revoke`, ...metadata }),
+  );
+  const { client } = clientOf(origin);
+  const tokens = { refreshToken: "r", idToken: "i" };
+  const url = await client.endLogin(tokens, "https://here.example/logout");
+  expect(url && new URL(url).pathname).toBe(path);
+  if (url !== undefined) {
+    expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({
+      id_token_hint: "i",
+      post_logout_redirect_uri: "https://here.example/logout",
+    });
+  }
+  expect(revoked).toEqual(["/revoke"]);
 });
 
 test("a discovery document elsewhere must have the issuer", async () => {
