@@ -114,11 +114,26 @@ export function exposedHeaders({ connect }: CorsPlan): string[] {
   return ["X-Request-ID", "Content-Length", ...(connect ? CONNECT_EXPOSED_HEADERS : [])];
 }
 
+// The lists of the service's own CORS, which the edge's replaces: `src/runtime/http/exchange/cors.ts`.
 const CONNECT_HEADERS = [
   "Connect-Protocol-Version",
   "Connect-Timeout-Ms",
+  "Connect-Content-Encoding",
+  "Connect-Accept-Encoding",
+  "Content-Encoding",
   "Grpc-Timeout",
+  "Grpc-Encoding",
+  "Grpc-Accept-Encoding",
   "X-Grpc-Web",
   "X-User-Agent",
 ];
-const CONNECT_EXPOSED_HEADERS = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"];
+const CONNECT_EXPOSED_HEADERS = [
+  "Content-Encoding",
+  "Connect-Content-Encoding",
+  "Connect-Accept-Encoding",
+  "Grpc-Status",
+  "Grpc-Message",
+  "Grpc-Status-Details-Bin",
+  "Grpc-Encoding",
+  "Grpc-Accept-Encoding",
+];

@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { emitGateway } from "../../../src/emit/gateway/index.ts";
 import { accessRouteConflict } from "../../../src/rules/access-route-conflict.ts";
+import { HttpHeaders } from "../../../src/runtime/call/call-headers.ts";
+import { Cors } from "../../../src/runtime/http/exchange/cors.ts";
 import { buildInput, type RpcSpec } from "./build-input.ts";
 import { documentsOf, ofKind } from "./documents.ts";
 import { SAMPLE_CONFIG, SAMPLE_RPCS } from "./sample.ts";
@@ -95,6 +97,20 @@ describe("connect: true", () => {
     expect(cors(CONNECT).allowHeaders).toContain("Connect-Protocol-Version");
     expect(cors(CONNECT).exposeHeaders).toContain("Grpc-Status");
     expect(cors(SAMPLE_CONFIG).allowHeaders).not.toContain("Connect-Protocol-Version");
+    // The edge's CORS replaces the service's own.
+    const origin = "https://app.example.com";
+    const own = new Cors({ allowed_origins: [origin], max_age_seconds: 1 });
+    const headers = new HttpHeaders(["Origin", origin, "Access-Control-Request-Method", "POST"]);
+    const listOf = (fields: readonly string[] = [], name: string) =>
+      (fields[fields.indexOf(name) + 1] ?? "").split(", ");
+    const allowed = listOf(own.preflightHeaders(headers), "Access-Control-Allow-Headers");
+    const exposed = listOf(own.responseHeaders(headers), "Access-Control-Expose-Headers");
+    expect(allowed).toContain("Connect-Timeout-Ms");
+    expect(cors(CONNECT).allowHeaders).toEqual(expect.arrayContaining(allowed));
+    expect(exposed).toContain("Connect-Content-Encoding");
+    expect(cors(CONNECT).exposeHeaders).toEqual(
+      expect.arrayContaining(exposed.filter((name) => /^(?:Connect|Grpc|Content)-/.test(name))),
+    );
   });
 
   test("reports that it has no effect for a service that is published as gRPC", () => {

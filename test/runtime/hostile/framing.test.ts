@@ -114,7 +114,20 @@ describe("40 ambiguous chunks are refused, and nothing after them is served", ()
 describe("40 a request for another host is refused", () => {
   test.each([
     ["37 another host in the target", "GET http://evil/v1/profile HTTP/1.1", "Host: vault"],
-    ["37 its own host in the target", "GET http://vault/v1/profile HTTP/1.1", "Host: vault"],
+    ["37 another port in the target", "GET http://vault:81/v1/profile HTTP/1.1", "Host: vault:80"],
+    ["37 a port in the target only", "GET http://vault:80/v1/profile HTTP/1.1", "Host: vault"],
+    ["37 no host in the target", "GET http:///v1/profile HTTP/1.1", "Host: vault"],
+    ["37 no host in both", "GET http:///v1/profile HTTP/1.1", "Host:"],
+    ["37 a user in the target", "GET http://alice@vault/v1/profile HTTP/1.1", "Host: vault"],
+    ["37 a user in both", "GET http://alice@vault/v1/profile HTTP/1.1", "Host: alice@vault"],
+    ["37 a host that is a user", "GET http://vault@evil/v1/profile HTTP/1.1", "Host: vault"],
+    ["37 a backslash in the target", "GET http://vault\\@evil/v1/profile HTTP/1.1", "Host: vault"],
+    ["37 the scheme of TLS without TLS", "GET https://vault/v1/profile HTTP/1.1", "Host: vault"],
+    ["37 another scheme", "GET ftp://vault/v1/profile HTTP/1.1", "Host: vault"],
+    ["37 a scheme without a host", "GET http:/v1/profile HTTP/1.1", "Host: vault"],
+    ["37 two slashes after the host", "GET http://vault//v1/profile HTTP/1.1", "Host: vault"],
+    ["37 a dot segment after the host", "GET http://vault/../v1/profile HTTP/1.1", "Host: vault"],
+    ["37 a fragment after the host", "GET http://vault#/v1/profile HTTP/1.1", "Host: vault"],
     ["8 a probe by another host", "GET http://evil/healthz HTTP/1.1", "Host: vault"],
     ["37 a target of two slashes", "GET //vault/v1/profile HTTP/1.1", "Host: vault"],
     ["40 a user in the host", "GET /v1/profile HTTP/1.1", "Host: alice@vault"],
@@ -145,6 +158,26 @@ describe("40 a request for another host is refused", () => {
   ])("the host %s is one", async (host) => {
     const text = get("GET /v1/profile HTTP/1.1", `Host: ${host}`, "Connection: close");
     expect((await send(text)).map((one) => one.status)).toEqual([200]);
+  });
+
+  test.each([
+    ["GET http://vault/v1/profile HTTP/1.1", "Host: vault", 200],
+    ["GET HTTP://Vault:18001/v1/profile HTTP/1.1", "Host: vault:18001", 200],
+    ["GET http://10.0.0.1:80/v1/profile HTTP/1.1", "Host: 10.0.0.1:80", 200],
+    ["GET http://vault/v1/nothing HTTP/1.1", "Host: vault", 404],
+    ["GET http://vault HTTP/1.1", "Host: vault", 404],
+    ["GET http://vault?a=b HTTP/1.1", "Host: vault", 404],
+    ["GET http://vault/healthz HTTP/1.1", "Host: vault", 200],
+    ["OPTIONS http://vault HTTP/1.1", "Host: vault", 204],
+  ])("the absolute form of the own host is served: %s", async (line, host, status) => {
+    expect((await send(get(line, host, "Connection: close"))).map((one) => one.status)).toEqual([
+      status,
+    ]);
+  });
+
+  test("an HTTP/1.0 request in absolute form needs a Host header to compare", async () => {
+    expectRefused(await send(get("GET http://vault/v1/profile HTTP/1.0")), 400);
+    expect(handled()).toEqual([]);
   });
 
   test("40 CONNECT opens no tunnel", async () => {

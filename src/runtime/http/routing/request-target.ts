@@ -21,9 +21,6 @@ const FORBIDDEN = /[^\x21-\x7e]|[\\#]/;
  * normalised here, neither `..` nor `//` nor an escape. Dot segments are refused in every form,
  * even if an encoded slash or backslash hides them. `;` is an ordinary character.
  *
- * The absolute form (`GET http://host/path`) is for proxies, which this server is not: its host
- * could differ from the Host header that cross-site checks use.
- *
  * @throws ServiceError INVALID_ARGUMENT
  */
 export function parseTarget(target: string): RequestTarget {
@@ -37,6 +34,37 @@ export function parseTarget(target: string): RequestTarget {
   }
   if (SUSPECT.test(path)) checkPath(path);
   return { path, query: mark < 0 ? "" : target.slice(mark + 1) };
+}
+
+const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is;
+
+/**
+ * The origin form of an HTTP/1 target: `/path` of `http://host/path`, the absolute form, which servers
+ * must accept (RFC 9112, section 3.2.2). All other targets are returned as they are.
+ *
+ * It must name the scheme of the connection and the host of the Host header: cross-site checks read that
+ * header, and another program in between may have chosen by either of them.
+ *
+ * @param host the Host header; undefined without exactly one
+ * @throws ServiceError INVALID_ARGUMENT if the two differ
+ */
+export function originForm(
+  target: string,
+  method: string,
+  scheme: "http" | "https",
+  host: string | undefined,
+): string {
+  if (target.charCodeAt(0) === 47 /* slash */ || method === "CONNECT") return target;
+  const [, ownScheme = "", authority = "", rest = ""] = ABSOLUTE.exec(target) ?? [];
+  if (ownScheme === "") return target;
+  if (ownScheme.toLowerCase() !== scheme) {
+    throw invalidArgument(`the scheme of the request target must be ${scheme}`);
+  }
+  if (authority === "" || authority.toLowerCase() !== host?.toLowerCase()) {
+    throw invalidArgument("the host in the request target must be that of the Host header");
+  }
+  if (rest === "") return method === "OPTIONS" ? "*" : "/";
+  return rest.startsWith("?") ? `/${rest}` : rest;
 }
 
 function checkPath(path: string): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import { Call } from "../../call/call.ts";
-import { type CallHeaders, HttpHeaders } from "../../call/call-headers.ts";
+import { type CallHeaders, HttpHeaders, single } from "../../call/call-headers.ts";
 import { requestIdOf } from "../../call/call-ids.ts";
 import type { UnroutedObserver } from "../../chain/call-stages.ts";
 import type { ServerChain } from "../../chain/server-chain.ts";
@@ -11,7 +11,7 @@ import { Http2Headers } from "../../http2/http2-headers.ts";
 import type { Connection } from "../exchange/connections.ts";
 import { Exchange } from "../exchange/exchange.ts";
 import type { ServerState } from "../exchange/server-state.ts";
-import { parseTarget, type RequestTarget } from "../routing/request-target.ts";
+import { originForm, parseTarget, type RequestTarget } from "../routing/request-target.ts";
 import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
 import { type Router, segmentsOf } from "../routing/router.ts";
 import type { Probe } from "./probe.ts";
@@ -82,6 +82,7 @@ export class Dispatcher {
     try {
       checkHead(incoming, headers, state.limits.maxHeaders, connection.isMultiplexed);
       if (refusal !== undefined) throw refusal;
+      if (!connection.isMultiplexed) toOriginForm(incoming, headers);
       this.#route(exchange);
     } catch (error) {
       this.#refuse(exchange, toServiceError(error));
@@ -213,6 +214,13 @@ export class Dispatcher {
       peer: connection.peer,
     });
   }
+}
+
+/** All that reads the target of a request, also handlers in the style of Node, gets its origin form. */
+function toOriginForm(incoming: IncomingMessage, headers: CallHeaders): void {
+  const scheme = "encrypted" in incoming.socket ? "https" : "http";
+  const { url = "", method = "" } = incoming;
+  incoming.url = originForm(url, method, scheme, single(headers, "host"));
 }
 
 /**
