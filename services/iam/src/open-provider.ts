@@ -6,6 +6,7 @@ import type { ClientConfig, IamConfig } from "./config/iam-config.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import type { Directory } from "./directory/directory.ts";
 import { providerHandler } from "./login/interactions.ts";
+import { openOidc } from "./open-oidc.ts";
 import { openCasdoor } from "./provider/casdoor/open-casdoor.ts";
 import { auditClients } from "./provider/embedded/applied-clients.ts";
 import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
@@ -13,7 +14,6 @@ import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
 import { EmbeddedSessions } from "./provider/embedded/embedded-sessions.ts";
 import type { IdentityProvider } from "./provider/identity-provider.ts";
-import { OidcProviderClient } from "./provider/oidc/oidc-provider-client.ts";
 import { readEncryptionKeys } from "./secrets/read-encryption-keys.ts";
 import { SecretBox } from "./secrets/secret-box.ts";
 import type { DatabaseClock } from "./sessions/database-clock.ts";
@@ -58,8 +58,9 @@ const NS_PER_MS = 1_000_000;
 export async function openProvider(parts: ProviderParts): Promise<OpenedProvider> {
   const { provider } = parts.configuration.config.security.authn;
   if (provider === "embedded") return openEmbedded(parts);
-  if (provider === "oidc") return openOther(parts);
-  return { ...openCasdoor(parts), sessions: undefined, requiresPkce: false, rawHandlers: [] };
+  const elsewhere = { sessions: undefined, requiresPkce: false, rawHandlers: [] };
+  if (provider === "casdoor") return { ...openCasdoor(parts), ...elsewhere };
+  return { ...openOidc(parts), ...elsewhere, directory: undefined, keySet: undefined };
 }
 
 async function openEmbedded({
@@ -111,30 +112,6 @@ async function openEmbedded({
     rawHandlers: [providerHandler(provider)],
     jobs: provider.jobs(),
     keySet: () => provider.keySet(),
-  };
-}
-
-function openOther({ configuration, logger }: ProviderParts): OpenedProvider {
-  const { config, sections } = configuration;
-  const { client_id: clientId, client_secret: clientSecret = "", scopes } = sections.iam.login;
-  const { issuer = "", discovery_url: discoveryUrl } = config.security.authn.oidc ?? {};
-  const client = new OidcProviderClient({
-    issuer,
-    discoveryUrl,
-    clientId,
-    clientSecret,
-    scopes,
-    logger,
-    allowHttp: config.environment === "development" || config.environment === "test",
-  });
-  return {
-    client,
-    sessions: undefined,
-    directory: undefined,
-    requiresPkce: false,
-    rawHandlers: [],
-    jobs: [],
-    keySet: undefined,
   };
 }
 

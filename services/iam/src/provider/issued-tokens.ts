@@ -22,6 +22,15 @@ const LONGEST_ID = 512;
  */
 const LAST_MS = Date.UTC(9999, 11, 25);
 
+/** What became of a token that was to be ended. */
+export type Ending =
+  /** Services refuse it from now on. */
+  | { readonly outcome: "ended"; readonly id: string }
+  /** It is not valid, or not a JWT: no service accepts it. */
+  | { readonly outcome: "not_valid" }
+  /** It is valid, and has no id by which it could be refused. */
+  | { readonly outcome: "without_id"; readonly isAccessToken: boolean };
+
 /** The access and refresh tokens of a provider that has no way to end them at services. */
 export class IssuedTokens {
   readonly #options: IssuedTokensOptions;
@@ -64,22 +73,53 @@ export class IssuedTokens {
    * @throws ServiceError FAILED_PRECONDITION for a token without an id
    */
   async end(token: string): Promise<string | undefined> {
+    const ending = await this.tryEnd(token);
+    if (ending.outcome === "without_id") {
+      throw new ServiceError("FAILED_PRECONDITION", "the token has no id: it cannot be ended");
+    }
+    return ending.outcome === "ended" ? ending.id : undefined;
+  }
+
+  /**
+   * Ends a token at all services, if it is valid and has an id.
+   *
+   * @throws ServiceError UNAVAILABLE where the keys of the provider cannot be read
+   */
+  async tryEnd(token: string): Promise<Ending> {
     const { verifier, revocations, clockSkewMs } = this.#options;
     const result = await verifier.verify(token);
     // The signature, issuer and audience of a refresh token are verified before its kind.
-    if (!result.active && result.reason !== "not_an_access_token") return undefined;
+    if (!result.active && result.reason !== "not_an_access_token") {
+      return { outcome: "not_valid" };
+    }
     const { jti, exp } = claimsOf(token);
-    if (typeof exp !== "number" || exp * 1000 + clockSkewMs <= Date.now()) return undefined;
+    if (typeof exp !== "number" || exp * 1000 + clockSkewMs <= Date.now())
+      return { outcome: "not_valid" };
     if (typeof jti !== "string" || jti === "" || jti.length > LONGEST_ID) {
-      throw new ServiceError("FAILED_PRECONDITION", "the token has no id: it cannot be ended");
+      return { outcome: "without_id", isAccessToken: result.active };
     }
     const keepUntil = Math.min(Math.ceil(exp * 1000) + clockSkewMs + CLOCKS_APART_MS, LAST_MS);
     await revocations.revoke({ kind: "jti", value: jti, keepUntil });
-    return jti;
+    return { outcome: "ended", id: jti };
+  }
+
+  /**
+   * Refuses a refresh token that has ended here, also where the provider could not be told.
+   *
+   * @throws ServiceError INVALID_ARGUMENT, as for one that the provider does not accept
+   */
+  async assertNotEnded(refreshToken: string): Promise<void> {
+    if (await this.#isEnded(refreshToken)) {
+      throw new ServiceError(
+        "INVALID_ARGUMENT",
+        "the identity provider does not accept the code or token",
+        { details: { error: "invalid_grant" } },
+      );
+    }
   }
 
   /** Whether a token was ended by its id; also of one that is not verified. */
-  async isEnded(token: string): Promise<boolean> {
+  async #isEnded(token: string): Promise<boolean> {
     const { jti } = claimsOf(token);
     if (typeof jti !== "string" || jti === "" || jti.length > LONGEST_ID) return false;
     const none = { sid: "", sub: "", subjectType: "user", iat: 0 };

@@ -68,8 +68,13 @@ test("tokens are refreshed there", async () => {
 
 test("a logout ends the login here, then there, and comes back", async () => {
   const { person } = await loggedIn();
+  const ended = () =>
+    databaseOf(service).kysely.selectFrom("iam_revocations").select("kind").execute();
+  const before = await ended();
   const page = await person.open(at(LOGOUT));
   const leaving = await person.submit(page, {});
+  // The access token has ended at services.
+  expect((await ended()).slice(before.length)).toEqual([{ kind: "jti" }]);
   expect([leaving.status, leaving.url]).toEqual([200, at(LOGOUT)]);
   const next = /<a href="([^"]*)"/.exec(leaving.text)?.[1] ?? "";
   const asked = await person.open(next.replaceAll("&amp;", "&"));

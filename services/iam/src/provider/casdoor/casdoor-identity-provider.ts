@@ -48,8 +48,7 @@ export class CasdoorIdentityProvider implements IdentityProvider {
   }
 
   async refresh(refreshToken: string, scopes: readonly string[]): Promise<Tokens> {
-    // It has ended here, also where Casdoor could not be told.
-    if (await this.#options.tokens.isEnded(refreshToken)) throw notAccepted();
+    await this.#options.tokens.assertNotEnded(refreshToken);
     return this.#checked(await this.#options.client.refresh(refreshToken, scopes));
   }
 
