@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "./free-port.ts";
+import { PATIENCE } from "./patience.ts";
 import { until } from "./until.ts";
 
 /** A real SpiceDB, for one test file. */
@@ -26,6 +27,8 @@ export interface SpicedbOptions {
 }
 
 const VERSION = "1.54.0";
+/** The time limit of one attempt to connect; `until` limits all of them. */
+const CONNECT_MS = 5_000;
 
 /** The SpiceDB to test against: `SPICEDB`, on the PATH, or built by scripts/build-spicedb.sh. */
 export function findSpicedb(): string | undefined {
@@ -69,7 +72,8 @@ export async function startSpicedb(options: SpicedbOptions = {}): Promise<Spiced
   };
   if (options.postgresUrl !== undefined) {
     const migration = ["datastore", "migrate", "head", "--skip-release-check=true"];
-    await promisify(execFile)(binary, [...migration, ...postgresFlags(options.postgresUrl)]);
+    const args = [...migration, ...postgresFlags(options.postgresUrl)];
+    await promisify(execFile)(binary, args, { timeout: PATIENCE });
   }
   await start();
   return { endpoint, token, stop, start };
@@ -106,9 +110,13 @@ async function listening(endpoint: string, child: ChildProcess): Promise<void> {
   await until(`SpiceDB listens on ${endpoint}`, () => {
     if (child.exitCode !== null) throw new Error(`SpiceDB exited with ${child.exitCode}`);
     return new Promise<boolean>((resolve) => {
-      const socket = connect(Number(port), host);
-      socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
-      socket.once("connect", () => socket.destroy());
+      const socket = connect({ port: Number(port), host, timeout: CONNECT_MS });
+      const settle = (isListening: boolean) => () => {
+        socket.destroy();
+        resolve(isListening);
+      };
+      socket.once("connect", settle(true));
+      socket.once("error", settle(false)).once("timeout", settle(false));
     });
   });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { ServiceError } from "../../error/service-error.ts";
 import { tooOldAt } from "../../http2/connection-limits.ts";
 import { type Peer, peerOfSocket } from "../../peer/peer.ts";
 import {
@@ -12,8 +13,15 @@ import type { ComingMessages } from "../../wire/message-reader.ts";
 
 /** What is notified of the end of its connection. */
 export interface OnConnection {
-  /** The connection is closed; nothing can be sent any more. */
-  lost(): void;
+  /**
+   * The connection is closed; nothing can be sent any more.
+   *
+   * @param reason - why its call ends; the default is that the client has cancelled it
+   */
+  lost(reason?: ServiceError): void;
+  readonly requestId: string;
+  /** Whether it is a call by now, which the observers of calls count. */
+  readonly isCall: boolean;
   /** Whether the request has not arrived completely. */
   readonly isReceiving: boolean;
   /** Whether its response has begun. */

@@ -74,10 +74,15 @@ export class Exchange implements OnConnection {
     return this.response.headersSent;
   }
 
-  lost(): void {
+  get isCall(): boolean {
+    return this.call !== undefined;
+  }
+
+  lost(reason = new ServiceError("CANCELLED")): void {
+    if (this.isLost) return;
     this.isLost = true;
     this.#end();
-    this.call?.abort(new ServiceError("CANCELLED"));
+    this.call?.abort(reason);
     this.onLost?.();
   }
 

@@ -36,8 +36,12 @@ export function answerMalformed(
     return;
   }
   const answer = describe(error.code);
-  const requestId = newRequestId();
+  const requestId = only?.requestId ?? newRequestId();
+  const isCounted = only?.isCall === true;
+  // The call ends with what its client is told, and is counted once.
+  only?.lost(answer);
   socket.end(format(answer, requestId), () => socket.destroy());
+  if (isCounted) return;
   onUnrouted({
     transport: "http",
     httpMethod: "",

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { CallObserver } from "../../../../src/runtime/chain/call-stages.ts";
 import { ServiceError } from "../../../../src/runtime/error/service-error.ts";
 import type { Thing } from "../fixture/thing_pb.ts";
 import {
@@ -269,6 +270,37 @@ describe("the transport (40)", () => {
     await vi.waitFor(() => expect(unrouted).toHaveLength(1));
     expect(unrouted[0]).toMatchObject({ status: 400, peer: { address: "127.0.0.1" } });
   });
+
+  it.each([
+    ["that ends too early", "Content-Length: 20", "{"],
+    ["with a malformed chunk", "Transfer-Encoding: chunked", "1\r\n{\r\nx\r\n"],
+  ])(
+    "counts a call with a body %s once, with its id and the error that its client gets",
+    async (_, length, body) => {
+      const ended: (readonly [requestId: string, code: string | undefined])[] = [];
+      const end: CallObserver["end"] = ({ requestId }, error) =>
+        ended.push([requestId, error?.code]);
+      const { port, unrouted } = await start({
+        chain: openChain({ observers: [{ end }] }),
+        methods: [
+          thingMethod("getThing", [httpRoute("POST /v1/things", { body: "*" })], () => ({})),
+        ],
+      });
+      const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+      const head = [
+        "POST /v1/things HTTP/1.1",
+        "Host: x",
+        "Content-Type: application/json",
+        length,
+      ];
+      socket.end([...head, "X-Request-ID: broken-off", "", body].join("\r\n"));
+      const response = await readAll(socket);
+      expect(errorOf(response)).toMatchObject({ status: 400, request_id: "broken-off" });
+      await vi.waitFor(() => expect(ended).toHaveLength(1));
+      expect(ended).toEqual([["broken-off", "INVALID_ARGUMENT"]]);
+      expect(unrouted).toEqual([]);
+    },
+  );
 
   it("serves a limited number of pipelined requests at once, and closes the connection after them", async () => {
     let begun = 0;
