@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 /** The command `svc-iam`. */
 import { Command } from "commander";
-import { runServer } from "svc-access/runtime";
 import { bootstrapCommand } from "./commands/bootstrap-command.ts";
 import { endSessionsCommand } from "./commands/end-sessions-command.ts";
+import { migrateCommand } from "./commands/migrate-command.ts";
 import { rewrapDatabase } from "./commands/rewrap-database.ts";
 import { runCommand } from "./commands/run-command.ts";
+import { serveCommand } from "./commands/serve-command.ts";
 import { loadIamConfig } from "./config/load-iam-config.ts";
 import { openIam } from "./server.ts";
 
@@ -17,21 +18,8 @@ const program = new Command("svc-iam")
   .configureOutput({ outputError: (text, write) => write(`svc-iam: ${text}`) })
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 
-program
-  .command("serve")
-  .description("Serve the API, and the embedded identity provider, until SIGTERM.")
-  .argument("[configuration]", "the file of the configuration", CONFIG)
-  .addHelpText(
-    "after",
-    `
-Examples:
-  svc-iam serve
-  svc-iam serve /etc/svc-iam/service.yaml`,
-  )
-  .action(async (file: string) => {
-    await runServer(() => openIam(loadIamConfig(file)));
-  });
-
+program.addCommand(inherited(serveCommand(CONFIG, (file) => openIam(loadIamConfig(file)))));
+program.addCommand(inherited(migrateCommand(CONFIG)));
 program
   .command("rewrap")
   .description("Encrypt all secrets of the database with the first key of iam.encryption_key_file.")
@@ -41,7 +29,9 @@ program
     `
 It may run while the service does. Before it, each replica must have started with a file that has
 the new key first and the old one after it; after it, the old key may be removed.
-It exits with 1 if a value could not be opened.`,
+
+Exit codes: 0 all values have the first key, 1 a value could not be opened and is as it was, 2 usage, or a
+key file or database that cannot be used.`,
   )
   .action((file: string) =>
     runCommand(async () => {

@@ -54,6 +54,11 @@ export interface ServiceTables {
    * database is not opened, and the error has the statements that grant it.
    */
   readonly rights?: TableRights;
+  /**
+   * The command that makes the tables as their owner, for the error of a role that may not:
+   * `migrateServiceDatabase` if absent.
+   */
+  readonly migrateCommand?: string;
 }
 
 const NAME = /^[a-z][a-z0-9_]{0,62}$/;
@@ -64,7 +69,8 @@ const RESERVED: ReadonlySet<string> = new Set(["audit", "jobs"]);
  *
  * @throws TypeError for what no program could mean: a mistake of the program
  */
-export function migrationSetOf({ component, migrations, rights }: ServiceTables): MigrationSet {
+export function migrationSetOf(tables: ServiceTables): MigrationSet {
+  const { component, migrations, rights, migrateCommand = "migrateServiceDatabase" } = tables;
   if (typeof component !== "string" || !NAME.test(component)) {
     throw new TypeError(
       `the component ${JSON.stringify(component)} is not a name: use lower-case letters, digits and _, at most 63`,
@@ -99,7 +105,7 @@ export function migrationSetOf({ component, migrations, rights }: ServiceTables)
         (connection, kind) =>
           up(connection, { kind, ...COLUMN_TYPES[kind] }),
     ),
-    program: "migrateServiceDatabase",
+    program: migrateCommand,
     ...(rights === undefined ? {} : { rights }),
   };
 }

@@ -10,6 +10,7 @@ import {
 } from "../../../src/database/service/index.ts";
 import { migrate } from "../../../src/database/service/migrate.ts";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
+import { migrationSetOf } from "../../../src/database/service/service-migration.ts";
 import { AUDIT_MIGRATIONS } from "../../../src/runtime/audit/store/audit-table.ts";
 import { SILENT } from "../settings.ts";
 import { onBoth } from "./targets.ts";
@@ -181,6 +182,14 @@ await onBoth("migrations", ({ kind, fresh }) => {
     const runtime = await openDatabase<Tables>(config.database, { logger: SILENT });
     await migrate(runtime, AUDIT_MIGRATIONS);
     await runtime.close();
+  });
+
+  test("a service names the command that makes its tables", () => {
+    const tables = { component: "notes", migrations: [NOTES] };
+    expect(migrationSetOf(tables).program).toBe("migrateServiceDatabase");
+    expect(migrationSetOf({ ...tables, migrateCommand: "notes migrate" }).program).toBe(
+      "notes migrate",
+    );
   });
 
   test("the owner makes the tables beforehand", async () => {

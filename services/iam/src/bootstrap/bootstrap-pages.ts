@@ -56,7 +56,7 @@ export function firstLoginPage(form: { readonly zone: string; readonly loginUrl:
 export function ownerPage(owner: { readonly zone: string; readonly name: string }): Page {
   return {
     title: `${owner.zone} has an owner`,
-    body: html`<p><strong>${owner.name}</strong> owns <strong>${owner.zone}</strong>. The link works no more. You can close this page, and log in.</p>`,
+    body: html`<p><strong>${owner.name}</strong> owns <strong>${owner.zone}</strong>. The link no longer works. You can close this page, and log in.</p>`,
   };
 }
 
@@ -72,7 +72,7 @@ export function deadLinkPage(): Page {
 export function ownedPage(zone: string): Page {
   return {
     title: `${zone} already has an owner`,
-    body: html`<p>The link works no more. Ask an owner of <strong>${zone}</strong> for the permissions that you need.</p>`,
+    body: html`<p>The link no longer works. Ask an owner of <strong>${zone}</strong> for the permissions that you need.</p>`,
   };
 }
 

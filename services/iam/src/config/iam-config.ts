@@ -10,8 +10,8 @@ const uuid = z.uuid("must be a UUID").transform((id) => id.toLowerCase());
 const days = (fallback: number) =>
   z
     .int()
-    .min(60 * SECOND_NS)
-    .max(366 * DAY_NS)
+    .min(60 * SECOND_NS, "must be at least 60000000000 nanoseconds, a minute")
+    .max(366 * DAY_NS, "must be at most 31622400000000000 nanoseconds, 366 days")
     .default(fallback);
 
 /** An organization is the id of a zone, and a claim. */

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
-import type { EncryptionKey, EncryptionKeys } from "./encryption-keys.ts";
+import { type EncryptionKey, EncryptionKeys } from "./encryption-keys.ts";
 
 /** The place that a sealed value belongs to; moved to another one, it cannot be opened. */
 export interface SealedPlace {
@@ -17,6 +17,7 @@ export class UnsealError extends Error {
   override readonly name = "UnsealError";
 }
 
+const DEVELOPMENT_KEY = EncryptionKeys.ofDevelopment().first.id;
 const VERSION = "v1";
 const CIPHER = "aes-256-gcm";
 /** The part of the random bytes that derives the key, and the part that is the nonce. */
@@ -74,9 +75,11 @@ export class SecretBox {
     }
     const key = this.#keys.find(id);
     if (key === undefined) {
-      throw new UnsealError(
-        `a value in ${where} is encrypted with the key ${shown(id)}, which is not in iam.encryption_key_file: add that key as a further line`,
-      );
+      const fix =
+        id === DEVELOPMENT_KEY
+          ? "the one that development uses without iam.encryption_key_file: begin with a new database, or remove iam.encryption_key_file in development"
+          : `${shown(id)}, which is not in iam.encryption_key_file: add that key as a further line`;
+      throw new UnsealError(`a value in ${where} is encrypted with the key ${fix}`);
     }
     const bytes = Buffer.from(text, "base64url");
     const changed = new UnsealError(

@@ -24,6 +24,7 @@ export interface IamTables
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
   component: "iam",
+  migrateCommand: "svc-iam migrate",
   migrations: [
     { name: "create_provider_tables", up: createProviderTables },
     { name: "create_user_tables", up: createUserTables },

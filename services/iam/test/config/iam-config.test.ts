@@ -95,6 +95,7 @@ test.each<[string, Changes]>([
     "an idle limit above the absolute one",
     { iam: { sessions: { idle_ns: 90e9, absolute_ns: 60e9 } } },
   ],
+  ["an idle limit in seconds", { iam: { sessions: { idle_ns: 3600 } } }],
   ["oidc without a client secret", { authn: { provider: "oidc" } }],
   [
     "casdoor without its block",

@@ -55,6 +55,15 @@ describe("the key file", () => {
     expect(new SecretBox(read()).open(sealed, place)).toBe("text");
   });
 
+  test("does not open what development sealed without one, and the message says why", () => {
+    const { first } = EncryptionKeys.ofDevelopment();
+    const sealed = new SecretBox(EncryptionKeys.ofDevelopment()).seal("text", place);
+    expect(sealed).toContain(first.id);
+    expect(() => new SecretBox(EncryptionKeys.parse(line())).open(sealed, place)).toThrow(
+      /the one that development uses without iam\.encryption_key_file: begin with a new database/,
+    );
+  });
+
   test("is named in the message if it is missing, a folder or invalid", () => {
     const read = (file: string) => () => readEncryptionKeys({ file, environment: "development" });
     const missing = join(folder, "missing");

@@ -1,0 +1,37 @@
+import { Command } from "commander";
+import { migrateServiceDatabase } from "svc-access/database";
+import { migrateDatabase } from "svc-access/runtime";
+import { loadIamConfig } from "../config/load-iam-config.ts";
+import { IAM_TABLES } from "../store/tables.ts";
+import { runCommand } from "./run-command.ts";
+
+/**
+ * The command `svc-iam migrate`.
+ *
+ * @param configuration the file that is read if none is named
+ */
+export function migrateCommand(configuration: string): Command {
+  return new Command("migrate")
+    .description("Create the tables in the database, or migrate them to this version.")
+    .argument("[configuration]", "the file of the configuration", configuration)
+    .addHelpText(
+      "after",
+      `
+Run it as the owner of the tables, before the first start and before each start of a new version, if
+the service itself has a role that may only use them. It needs no encryption key.
+
+Examples:
+  DATABASE_URL=$OWNER_URL svc-iam migrate /etc/svc-iam/service.yaml
+
+Exit codes: 0 the tables have this version, 2 usage, or a database that cannot be used.`,
+    )
+    .action((file: string) => runCommand(() => migrateAll(file)));
+}
+
+async function migrateAll(file: string): Promise<number> {
+  const { config } = loadIamConfig(file);
+  await migrateDatabase(config);
+  await migrateServiceDatabase(config, IAM_TABLES);
+  process.stdout.write("the tables have this version\n");
+  return 0;
+}

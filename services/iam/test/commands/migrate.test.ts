@@ -1,0 +1,107 @@
+/** `svc-iam migrate` and `svc-iam serve` with the roles of docs/database.md, as processes. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { openPostgres, query } from "../../../../test/support/postgres.ts";
+import { runProgram } from "../../../../test/support/programs.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const MODEL = join(import.meta.dirname, "../../../../model/iam.zed");
+const CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-iam-migrate-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const keys = join(folder, "encryption-key");
+const file = join(folder, "service.yaml");
+
+/** Writes the configuration, and runs a command of svc-iam with it. */
+function run(command: "migrate" | "serve", database: object) {
+  const settings = {
+    environment: "test",
+    service: "iam",
+    server: { http: { address: "127.0.0.1:0" }, grpc: { address: "127.0.0.1:0" } },
+    security: {
+      authn: {
+        mode: "hybrid",
+        provider: "embedded",
+        oidc: { issuer: "http://localhost:18080/v1/iam/oidc", audience: [CLIENT] },
+        gateway: { trusted_peers: ["127.0.0.1"] },
+      },
+      authz: { provider: "embedded", model: MODEL },
+    },
+    database,
+    iam: {
+      organization: "acme",
+      public_url: "http://localhost:18080",
+      encryption_key_file: keys,
+      login: { client_id: CLIENT, redirect_uris: ["https://console.example.com/callback"] },
+    },
+  };
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify(settings));
+  return runProgram(process.execPath, [MAIN, command, file]);
+}
+
+describe("the tables of PostgreSQL", async () => {
+  const server = await openPostgres();
+  afterAll(() => server?.remove());
+  test.skipIf(server === undefined)(
+    "are created by their owner, and the role of the service may only use them",
+    async () => {
+      const name = `iam_${randomBytes(4).toString("hex")}`;
+      const administrator = server?.url as string;
+      const at = (user: string) =>
+        Object.assign(new URL(administrator), {
+          username: user,
+          password: "secret",
+          pathname: `/${name}`,
+        }).href;
+      const owner = `${name}_owner`;
+      await query(administrator, `create role ${owner} login password 'secret'`);
+      await query(administrator, `create role ${name} login password 'secret'`);
+      await query(administrator, `create database ${name} owner ${owner}`);
+      await query(at(owner), "create schema svc_access");
+      await query(at(owner), `grant usage on schema svc_access to ${name}`);
+      await query(
+        at(owner),
+        `alter default privileges in schema svc_access grant select, insert, update, delete on tables to ${name}`,
+      );
+      const asService = { driver: "postgres", url: at(name) };
+      const early = run("serve", asService);
+      expect(early.status).toBe(2);
+      expect(early.stderr).toMatch(
+        /has no iam tables.*: run svc-iam migrate as their owner first$/m,
+      );
+      const byOther = run("migrate", asService);
+      expect([byOther.status, byOther.stdout]).toEqual([2, ""]);
+      expect(byOther.stderr).toMatch(/^svc-iam: .* as their owner first$/m);
+
+      const migrated = run("migrate", { driver: "postgres", url: at(owner) });
+      expect(migrated).toEqual({ status: 0, stdout: "the tables have this version\n", stderr: "" });
+      expect(run("migrate", asService).status, "nothing is left to be made").toBe(0);
+      // The start comes as far as the key file: no table and no right is missing.
+      expect(run("serve", asService).stderr).toMatch(
+        /^the server does not start: iam\.encryption_key_file: /m,
+      );
+    },
+  );
+});
+
+test.each([
+  ["a key file that does not exist", undefined, /cannot be read \(ENOENT\): create it, or name/],
+  [
+    "a key that is too short",
+    randomBytes(16).toString("base64"),
+    /line 1 is not an encryption key/,
+  ],
+])("a start with %s ends with exit code 2", (_, text, message) => {
+  if (text !== undefined) writeFileSync(keys, text);
+  const { status, stderr } = run("serve", { driver: "sqlite", file: join(folder, "iam.db") });
+  rmSync(keys, { force: true });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^the server does not start: iam\.encryption_key_file: /m);
+  expect(stderr).toMatch(message);
+});
