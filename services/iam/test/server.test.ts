@@ -15,7 +15,7 @@ import { Browser } from "./support/browser.ts";
 import { PASSWORD } from "./support/memory-accounts.ts";
 import { CALLBACK, CONSOLE, logIn } from "./support/provider-server.ts";
 
-test("svc-iam serves logins, and refuses the token of one that has ended, within a second", async () => {
+test("svc-iam serves logins, and refuses the token of one that has ended, within a second [IDP-22]", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-iam-server-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const port = await freePort();

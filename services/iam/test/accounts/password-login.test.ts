@@ -47,12 +47,12 @@ test.each([
   ["a user name that cannot be one", "*\0", PASSWORD],
   ["a user name of a megabyte", "a".repeat(1_000_000), PASSWORD],
   ["a password of a megabyte", "alice", "a".repeat(1_000_000)],
-])("%s is answered alike", async (_, username, password) => {
+])("%s is answered alike [IDP-26]", async (_, username, password) => {
   const attempt = { username, password, address: HERE, signal };
   expect(await loginWith().authenticate(attempt)).toEqual({ outcome: "wrong" });
 });
 
-test("a disabled account is answered like a wrong password", async () => {
+test("a disabled account is answered like a wrong password [IDP-26]", async () => {
   await database.updateTable("iam_users").set({ disabled: 1 }).execute();
   const attempt = { username: "alice", password: PASSWORD, address: HERE, signal };
   expect(await loginWith().authenticate(attempt)).toEqual({ outcome: "wrong" });

@@ -94,14 +94,14 @@ async function logInWeb(browser: Browser) {
   return tokens;
 }
 
-test("a login, and the consent that it needs", async () => {
+test("a login, and the consent that it needs [IDP-23]", async () => {
   await logInWeb(new Browser(iam.origin));
   const of = { ...AT_PROVIDER, subject: root, risk: "LOW", client: WEB.id };
   expect(await details("login.succeeded")).toEqual([of]);
   expect(await details("login.consented")).toEqual([of]);
 });
 
-test("logins that failed, without what was typed, and then slowed", async () => {
+test("logins that failed, without what was typed, and then slowed [IDP-23]", async () => {
   const browser = new Browser(iam.origin);
   let { page } = await begin(browser);
   for (let count = 0; count < 7; count++) {
@@ -114,7 +114,7 @@ test("logins that failed, without what was typed, and then slowed", async () => 
   expect(JSON.stringify(await events())).not.toContain("mallory");
 });
 
-test("a logout at the provider", async () => {
+test("a logout at the provider [IDP-23]", async () => {
   const browser = new Browser(iam.origin);
   const { id_token } = await logInWeb(browser);
   const url = client.buildEndSessionUrl(web, { id_token_hint: id_token ?? "" });
@@ -124,7 +124,7 @@ test("a logout at the provider", async () => {
   ]);
 });
 
-test("a session that its user ends", async () => {
+test("a session that its user ends [IDP-23]", async () => {
   const tokens = await logInAt(iam, "root", FIRST["password"] ?? "");
   secrets.push(tokens.accessToken, tokens.refreshToken);
   const { body } = await iam.call("GET", "/v1/iam/me/sessions", undefined, withToken(tokens));
@@ -134,7 +134,7 @@ test("a session that its user ends", async () => {
   expect(event).toMatchObject({ subject: root, risk: "MEDIUM", kind: "browser", clients: 1 });
 });
 
-test("a device that a person approves", async () => {
+test("a device that a person approves [IDP-23]", async () => {
   const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid" });
   secrets.push(begun.device_code, begun.user_code);
   const browser = new Browser(iam.origin);
@@ -151,7 +151,7 @@ test("a device that a person approves", async () => {
   ]);
 });
 
-test("a refresh token that is used again", async () => {
+test("a refresh token that is used again [IDP-23]", async () => {
   const { refresh_token: first = "" } = await logInWeb(new Browser(iam.origin));
   const siblings = [
     await client.refreshTokenGrant(web, first),
@@ -173,7 +173,7 @@ test("a refresh token that is used again", async () => {
   });
 });
 
-test("the link of the first owner", async () => {
+test("the link of the first owner [IDP-23]", async () => {
   const used = await details("bootstrap.used");
   expect(used).toEqual([
     { subject: "zone:acme", risk: "CRITICAL", rpc: "/v1/iam/ui/bootstrap", owner: root },
@@ -183,7 +183,7 @@ test("the link of the first owner", async () => {
   ]);
 });
 
-test("no event holds a secret", async () => {
+test("no event holds a secret [IDP-23]", async () => {
   const all = JSON.stringify(await events());
   expect(secrets.length).toBeGreaterThan(15);
   for (const secret of secrets) {

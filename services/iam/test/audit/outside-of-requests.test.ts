@@ -33,7 +33,7 @@ test("the keys that are made at the start are audited", async () => {
   }
 });
 
-test("a key that a job rotates is audited", async () => {
+test("a key that a job rotates is audited [IDP-23]", async () => {
   const { kysely } = iam.options.database as ServiceDatabase<IamTables>;
   const [before] = await kysely
     .selectFrom("iam_keys")

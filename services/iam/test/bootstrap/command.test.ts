@@ -83,7 +83,7 @@ describe("beside a service that runs", () => {
     await once(served, "close");
   });
 
-  test("the link makes the first user, and is in no log", async () => {
+  test("the link makes the first user, and is in no log [IDP-8]", async () => {
     expect(log).toContain(
       "the zone acme has no owner, so nobody can administer it: run svc-iam bootstrap",
     );

@@ -49,7 +49,7 @@ describe("a link that cannot be used", () => {
     expect(await users(iam)).toEqual([]);
   });
 
-  test("that is older than 30 minutes is the same", async () => {
+  test("that is older than 30 minutes is the same [IDP-8]", async () => {
     const { token } = await linksOf(iam, () => Date.now() - LINK_LIFE_MS).make("acme");
     expect((await open(iam, `/v1/iam/ui/bootstrap?token=${token}`)).status).toBe(404);
     expect((await send(iam, { ...FIRST, token })).status).toBe(404);

@@ -73,7 +73,7 @@ async function untilCallback(browser: Browser, url: string): Promise<URL> {
   return new URL(back.url);
 }
 
-test("whoever logs in by the link becomes the owner, once", async () => {
+test("whoever logs in by the link becomes the owner, once [IDP-25]", async () => {
   const { url, token } = await linkOf(iam, "other");
   const browser = new Browser(iam.origin);
   const callback = await untilCallback(browser, url);
@@ -106,7 +106,7 @@ test("the cookie of a login is for these pages only", async () => {
   ]);
 });
 
-describe("a callback that makes nobody the owner", () => {
+describe("a callback that makes nobody the owner [IDP-25]", () => {
   test.each<[string, (url: URL) => void]>([
     ["without its state", (url) => url.searchParams.delete("state")],
     ["with another state", (url) => url.searchParams.set("state", "x".repeat(43))],

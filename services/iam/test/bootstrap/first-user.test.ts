@@ -56,7 +56,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
   };
   afterEach(() => iam.stop());
 
-  test("makes the first user, who owns the zone, and works once", async () => {
+  test("makes the first user, who owns the zone, and works once [IDP-8]", async () => {
     await start();
     const { path, token } = await linkOf(iam);
     const page = await open(iam, path);
@@ -85,7 +85,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     expect(await makeLink(iam.options.configuration as LoadedIamConfig, "acme")).toBeUndefined();
   });
 
-  test("is dead once the zone has an owner, and its pages say so", async () => {
+  test("is dead once the zone has an owner, and its pages say so [IDP-8]", async () => {
     await start();
     const [first, second] = [await linkOf(iam), await linkOf(iam)];
     expect((await send(iam, { ...FIRST, token: first.token })).status).toBe(200);
@@ -99,7 +99,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     expect(await users(iam)).toHaveLength(1);
   });
 
-  test("of several that are used at once makes one owner", async () => {
+  test("of several that are used at once makes one owner [IDP-8]", async () => {
     await start();
     const links = await Promise.all(Array.from({ length: 5 }, () => linkOf(iam)));
     const sent = await Promise.all(
@@ -214,7 +214,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
   });
 });
 
-test("neither audit nor database has the token or the password of a link", async () => {
+test("neither audit nor database has the token or the password of a link [IDP-8, IDP-23]", async () => {
   const iam = await startIam();
   const { token } = await linkOf(iam);
   await send(iam, { ...FIRST, password: "short", token });

@@ -45,7 +45,7 @@ async function untilCallback(
   }
 }
 
-describe("30 a login that would lead elsewhere does not begin", () => {
+describe("30 a login that would lead elsewhere does not begin [IDP-18]", () => {
   test.each([
     "return_to=//evil.example",
     "return_to=%2f%2fevil.example",
@@ -88,7 +88,7 @@ describe("a callback that is refused", () => {
     expect(browser.cookie(SESSION)).toBeUndefined();
   });
 
-  test("31 in another browser", async () => {
+  test("31 in another browser [IDP-18]", async () => {
     const url = await untilCallback(new Browser(service.origin));
     const other = new Browser(service.origin);
     await other.open(at("/v1/iam/ui/login"));
@@ -138,7 +138,7 @@ describe("a callback that is refused", () => {
     expect(await status(browser, first)).toBe(400);
   });
 
-  test("31, 33 a second time, even with its cookie; the session goes on", async () => {
+  test("31, 33 a second time, even with its cookie; the session goes on [IDP-18]", async () => {
     const browser = new Browser(service.origin);
     const url = await untilCallback(browser);
     const pending = browser.names().filter((name) => name.startsWith("__Host-iam_pending_"));
@@ -214,7 +214,7 @@ describe("a browser that is logged in", () => {
     ["another origin", { origin: "https://evil.example" }],
     ["the origin null", { origin: "null" }],
     ["another site", { "sec-fetch-site": "cross-site" }],
-  ])("changes nothing for a page of %s", async (_what, headers) => {
+  ])("changes nothing for a page of %s [IDP-20]", async (_what, headers) => {
     const init = { method: "PATCH", body: '{"name":"x"}' };
     const type = { "content-type": "application/json" };
     const change = (more: Record<string, string>) =>
@@ -223,7 +223,7 @@ describe("a browser that is logged in", () => {
     expect((await change({ origin: service.origin })).status).toBe(200);
   });
 
-  test("has an opaque cookie, of which the database has only the hash, and sealed tokens", async () => {
+  test("has an opaque cookie, of which the database has only the hash, and sealed tokens [IDP-19]", async () => {
     const stored = JSON.stringify(await rows());
     expect(browser.cookie(SESSION)).toMatch(/^[\w-]{43}$/);
     expect(stored).not.toContain(browser.cookie(SESSION));
@@ -241,7 +241,7 @@ describe("a browser that is logged in", () => {
   });
 });
 
-test("a session that its person ends from another browser is over at once", async () => {
+test("a session that its person ends from another browser is over at once [IDP-22]", async () => {
   const [one, other] = [await loggedIn(service), await loggedIn(service)];
   const { sessions } = (await (await one.request(at("/v1/iam/me/sessions"))).json()) as {
     sessions: { id: string; current: boolean }[];
@@ -253,7 +253,7 @@ test("a session that its person ends from another browser is over at once", asyn
   expect(await whoIs(service, one)).toBe("alice");
 });
 
-test("a login leads to the page that was asked for, and replaces the session of its browser", async () => {
+test("a login leads to the page that was asked for, and replaces the session of its browser [IDP-4, IDP-19]", async () => {
   const browser = new Browser(service.origin);
   expect((await logInBrowser(service, browser)).url).toBe(at(RETURN));
   const before = browser.cookie(SESSION) ?? "";

@@ -147,7 +147,7 @@ test("tokens that are not near their end are used as they are", async () => {
   expect(refreshes).toEqual([]);
 });
 
-test("two tabs that refresh at once both get the tokens of one refresh", async () => {
+test("two tabs that refresh at once both get the tokens of one refresh [IDP-19]", async () => {
   const { one, session } = await twoReplicas();
   const [first, second] = await Promise.all([one.fresh.of(session), one.fresh.of(session)]);
   expect(first).toEqual(second);
@@ -158,7 +158,7 @@ test("two tabs that refresh at once both get the tokens of one refresh", async (
 test.each([
   { expired: false, what: "the other one uses the old access token" },
   { expired: true, what: "the other one waits" },
-])("two replicas refresh once, and $what", async ({ expired }) => {
+])("two replicas refresh once, and $what [IDP-19]", async ({ expired }) => {
   const { one, other, session } = await twoReplicas();
   isExpired = expired;
   const answerAtOnce = answer;

@@ -26,7 +26,7 @@ async function formToken(browser: Browser): Promise<string> {
   return /name="form_token" value="([^"]*)"/.exec(text)?.[1] ?? "";
 }
 
-describe("a logout that is refused, and ends nothing", () => {
+describe("a logout that is refused, and ends nothing [IDP-20]", () => {
   const send = async (
     browser: Browser,
     body: URLSearchParams | string,
@@ -83,7 +83,7 @@ describe("a logout that is refused, and ends nothing", () => {
   });
 });
 
-test("ends the session here and at the provider, at once, for a copied cookie as well", async () => {
+test("ends the session here and at the provider, at once, for a copied cookie as well [IDP-4]", async () => {
   const browser = await loggedIn(service);
   const cookie = `${SESSION}=${browser.cookie(SESSION)}`;
   const page = await browser.open(at(LOGOUT));

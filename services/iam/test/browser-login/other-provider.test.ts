@@ -47,7 +47,7 @@ async function loggedIn() {
   return { person, back };
 }
 
-test("a person logs in there, and comes back to the page that was asked for", async () => {
+test("a person logs in there, and comes back to the page that was asked for [IDP-1, IDP-4]", async () => {
   const { person, back } = await loggedIn();
   expect(back.url).toBe(at(RETURN));
   expect(await whoIs(service, person.here)).toBe("alice");

@@ -38,7 +38,7 @@ function begun() {
   };
 }
 
-describe("31 a callback that is not of a login of this browser", () => {
+describe("31 a callback that is not of a login of this browser [IDP-18]", () => {
   test.each<[string, (one: ReturnType<typeof begun>) => unknown]>([
     ["without cookies", ({ pending, login }) => pending.find(withCookies(), login.state)],
     ["with an empty state", ({ pending, cookie }) => pending.find(withCookies(cookie), "")],

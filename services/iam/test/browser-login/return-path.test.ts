@@ -4,7 +4,7 @@ import { Random } from "../support/random.ts";
 
 const ORIGIN = "https://iam.example.com";
 
-describe("30 where a login does not lead", () => {
+describe("30 where a login does not lead [IDP-18]", () => {
   test.each([
     "//evil.example",
     "///evil.example",

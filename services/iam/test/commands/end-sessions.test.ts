@@ -54,7 +54,7 @@ async function restore(): Promise<void> {
   }
 }
 
-test("a restored backup brings no ended login back once all sessions were ended, and people log in again", async () => {
+test("a restored backup brings no ended login back once all sessions were ended, and people log in again [IDP-22]", async () => {
   const rotated = await logInAt(iam, "alice", PASSWORD);
   const ended = await logInAt(iam, "alice", PASSWORD);
   const browser = await loggedIn(iam, "bob");

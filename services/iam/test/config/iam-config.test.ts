@@ -66,6 +66,14 @@ function problemsOf(changes: Changes): string[] {
   }
 }
 
+test("svc-iam has the mode and the ports of the platform [IAM-4]", () => {
+  const { config } = loadIamConfig(join(import.meta.dirname, "../../service.yaml"));
+  const { http, grpc, metrics } = config.server;
+  const ports = [http, grpc, metrics].map((one) => one?.address.split(":").at(-1));
+  expect(ports).toEqual(["18080", "19080", "19180"]);
+  expect(config.security.authn.mode).toBe("hybrid");
+});
+
 test("what is not given has the defaults of the design", () => {
   expect(load()).toMatchObject({
     organization: "acme",
@@ -178,7 +186,7 @@ test.each<[string, Section, string]>([
     { flows: ["service_account", "device"], client_secret: SECRET },
     "must have nothing beside service_account",
   ],
-])("a client with %s is refused", (_, changes, message) => {
+])("a client with %s is refused [IDP-2]", (_, changes, message) => {
   const client = { id: OTHER, name: "Tool", flows: ["device"], ...changes };
   expect(() => load({ iam: { clients: [client] } })).toThrow(message);
 });

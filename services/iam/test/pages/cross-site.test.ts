@@ -24,7 +24,7 @@ test.each<[string, readonly string[], readonly string[]]>([
   ["a hidden origin, of a browser that does not name the site", [], ["null"]],
   ["a hidden origin of another site", ["cross-site"], ["null"]],
   ["a hidden origin with two values", ["same-origin", "same-origin"], ["null"]],
-])("a form of %s is refused", (_, sites, origins) => {
+])("a form of %s is refused [IDP-12]", (_, sites, origins) => {
   expect(from("POST", sites, origins)).toBe(true);
   expect(from("GET", sites, origins)).toBe(false);
 });

@@ -64,7 +64,7 @@ test.each<[string, () => boolean]>([
       return tokens.isValid(fields(token), PLACE);
     },
   ],
-])("a form with %s is refused", (_what, isValid) => {
+])("a form with %s is refused [IDP-12]", (_what, isValid) => {
   expect(isValid()).toBe(false);
 });
 

@@ -56,7 +56,7 @@ describe.skipIf(platform === undefined)("two replicas", () => {
     for (const username of ["alice", "bob"]) await addUser(username);
   });
 
-  test("a login at one holds at the other", async () => {
+  test("a login at one holds at the other [IDP-24]", async () => {
     await send(first.port);
     const tokens = await logIn("alice").finally(() => send(...ports));
     expect(await me(second, tokens)).toBe(200);
@@ -65,7 +65,7 @@ describe.skipIf(platform === undefined)("two replicas", () => {
     expect(await me(first, body.tokens)).toBe(200);
   });
 
-  test("the end of a session at one ends its tokens at the other, which tells its watchers", async () => {
+  test("the end of a session at one ends its tokens at the other, which tells its watchers [IDP-22]", async () => {
     const [gone, own] = [await logIn("bob"), await logIn("bob")];
     const { body } = await first.call("GET", "/v1/iam/me/sessions", undefined, withToken(gone));
     const { id } = body.sessions.find((one: { current?: boolean }) => one.current);

@@ -41,7 +41,7 @@ describe("encryption keys", () => {
 });
 
 describe("the key file", () => {
-  test("is required outside development, and the message names the fix", () => {
+  test("is required outside development, and the message names the fix [IDP-7]", () => {
     for (const environment of ["production", "test", "staging"]) {
       expect(() => readEncryptionKeys({ file: undefined, environment })).toThrow(
         /^iam\.encryption_key_file is missing: write a key with `openssl rand -base64 32/,

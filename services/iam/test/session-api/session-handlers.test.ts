@@ -88,7 +88,7 @@ test("of a user they are refused to whoever may not manage users, and of a user 
   }
 });
 
-test("a user sees the own sessions, and which one the call is of", async () => {
+test("a user sees the own sessions, and which one the call is of [IDP-21]", async () => {
   const [first, second] = [await logIn("alice"), await logIn("alice")];
   const sessions = await mine(withToken(second));
   expect(sessions).toHaveLength(2);
@@ -117,7 +117,7 @@ test("a user sees the own sessions, and which one the call is of", async () => {
   expect(await mine(withToken(await logIn("carol")))).toHaveLength(1);
 });
 
-test("a user ends one of the own sessions, and never that of somebody else", async () => {
+test("a user ends one of the own sessions, and never that of somebody else [IDP-21]", async () => {
   const [gone, stays] = [await logIn("alice"), await logIn("alice")];
   const { id } = (await mine(withToken(gone))).find((one: any) => one.current);
   const foreign = await iam.call("DELETE", `${MINE}/${id}`, undefined, asUser(users["bob"] ?? ""));
@@ -140,7 +140,7 @@ test("a user ends all sessions but that of the call", async () => {
   expect(await refresh(own)).toBe(200);
 });
 
-test("a manager of users ends sessions of those who may not do more, an owner of all", async () => {
+test("a manager of users ends sessions of those who may not do more, an owner of all [IDP-21]", async () => {
   const [alice, bob] = [await logIn("alice"), await logIn("bob")];
   const sessions = async (username: string) =>
     (await iam.call("GET", of(username), undefined, asManager())).body.sessions;

@@ -100,7 +100,7 @@ describe.skipIf(create === undefined)("with the clock of PostgreSQL", () => {
     },
   );
 
-  test("a replica with a wrong clock refuses tokens, except those that it knows to be revoked", async () => {
+  test("a replica with a wrong clock refuses tokens, except those that it knows to be revoked [IDP-24]", async () => {
     const { open } = await (create as NonNullable<typeof create>)();
     const revocations = new Revocations(new ProviderDatabase(open()));
     await revocations.revoke({ kind: "sid", value: "s1" });

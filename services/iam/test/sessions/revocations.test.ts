@@ -78,7 +78,7 @@ describe.each([
     expect((await last.after(-1, 10)).revocations).toEqual([]);
   });
 
-  test("a stream has all that count, and each new one of any replica within a second", async () => {
+  test("a stream has all that count, and each new one of any replica within a second [IDP-5]", async () => {
     const { first, last } = await begin(Date.now());
     await first.revoke({ kind: "sid", value: "old" }, { kind: "jti", value: "older" });
     const feed = await feedOf(last);
@@ -103,7 +103,7 @@ describe.each([
   });
 });
 
-test("after a restore from a backup, all revocations are read again", async () => {
+test("after a restore from a backup, all revocations are read again [IDP-5]", async () => {
   const { open } = await sqlite();
   const database = open();
   const revocations = new Revocations(new ProviderDatabase(database));

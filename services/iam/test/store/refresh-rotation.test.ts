@@ -65,7 +65,7 @@ describe.each([
   if (create === undefined) return;
   const family = async () => new Family(await create(), replicas).begin();
 
-  test("a used token stays good for 10 s", async () => {
+  test("a used token stays good for 10 s [IDP-3]", async () => {
     const tokens = await family();
     expect(await tokens.use("0")).toBe("used");
     tokens.now += 10_000;

@@ -4,7 +4,7 @@ import { PasswordHasher } from "../../../src/accounts/passwords/password-hasher.
 const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
 const hasher = new PasswordHasher(CHEAP);
 
-test("a password matches its hash, and no other does", async () => {
+test("a password matches its hash, and no other does [IDP-1]", async () => {
   const stored = await hasher.hash("correct horse battery");
   expect(stored).toMatch(/^\$argon2id\$v=19\$m=64,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect(await hasher.matches("correct horse battery", stored)).toEqual({

@@ -54,7 +54,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     expect(await throttle.begin("alice", "203.0.113.8")).toMatchObject({ allowed: true });
   });
 
-  test("attempts at once are counted one by one, on all replicas", async () => {
+  test("attempts at once are counted one by one, on all replicas [IDP-6]", async () => {
     const replicas = [throttle, open()];
     const results = await Promise.all(
       Array.from({ length: 40 }, (_, index) => replicas[index % 2]?.begin("alice", HERE)),
@@ -62,7 +62,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     expect(results.filter((result) => result?.allowed)).toHaveLength(5);
   });
 
-  test("an address that tries many accounts is refused", async () => {
+  test("an address that tries many accounts is refused [IDP-6]", async () => {
     for (let count = 0; count < 50; count++) {
       expect(await throttle.begin(`user${count}`, HERE)).toMatchObject({ allowed: true });
     }
@@ -70,7 +70,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     expect(await throttle.begin("another", "203.0.113.8")).toMatchObject({ allowed: true });
   });
 
-  test("an account that is tried from many addresses is slowed, and never refused", async () => {
+  test("an account that is tried from many addresses is slowed, and never refused [IDP-6]", async () => {
     const pauses: number[] = [];
     for (let count = 0; count < 30; count++) {
       const permission = await throttle.begin("alice", `198.51.100.${count}`);

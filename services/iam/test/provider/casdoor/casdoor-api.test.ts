@@ -81,24 +81,27 @@ const BAD: readonly [string, Answer, number][] = [
   ],
 ];
 
-test.each(BAD)("a read that is answered with %s is UNAVAILABLE", async (_, answer, times) => {
-  casdoor.intercept = (request, response) => {
-    answer(request, response);
-    return true;
-  };
-  const { api, logger } = connect();
-  const failed = await api.read("get-users", {}, ANY, signal).catch((error: unknown) => error);
-  expect(failed).toMatchObject({
-    code: "UNAVAILABLE",
-    message: "the identity provider does not answer",
-  });
-  expect(casdoor.requests).toHaveLength(times);
-  expect(logger.error).toHaveBeenCalledOnce();
-  const logged = inspect(logger.error.mock.calls, { depth: 9 });
-  expect(logged).not.toContain(APPLICATION.clientSecret);
-  expect(logged).not.toContain(PERSON);
-  expect(logged.length).toBeLessThan(20_000);
-});
+test.each(BAD)(
+  "a read that is answered with %s is UNAVAILABLE [IDP-17]",
+  async (_, answer, times) => {
+    casdoor.intercept = (request, response) => {
+      answer(request, response);
+      return true;
+    };
+    const { api, logger } = connect();
+    const failed = await api.read("get-users", {}, ANY, signal).catch((error: unknown) => error);
+    expect(failed).toMatchObject({
+      code: "UNAVAILABLE",
+      message: "the identity provider does not answer",
+    });
+    expect(casdoor.requests).toHaveLength(times);
+    expect(logger.error).toHaveBeenCalledOnce();
+    const logged = inspect(logger.error.mock.calls, { depth: 9 });
+    expect(logged).not.toContain(APPLICATION.clientSecret);
+    expect(logged).not.toContain(PERSON);
+    expect(logged.length).toBeLessThan(20_000);
+  },
+);
 
 test.each(BAD)("a write that is answered with %s is not repeated", async (_, answer) => {
   casdoor.intercept = (request, response) => {

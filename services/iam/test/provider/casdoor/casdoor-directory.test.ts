@@ -36,7 +36,7 @@ test.each(["x", "casdoor.users.7", "casdoor.groups.", "casdoor.groups.YQ=="])(
   },
 );
 
-test("a user is found in the own organization only", async () => {
+test("a user is found in the own organization only [IDP-17]", async () => {
   expect(await it.directory.user("acme", ALICE.id, signal)).toEqual({
     id: ALICE.id,
     username: "alice",
@@ -66,7 +66,7 @@ test("pictures and names that could harm are not passed on", async () => {
   expect((await it.users())?.items[0]?.avatarUrl).toBe("https://cdn.example.com/a.png");
 });
 
-test("users are listed by name, and selected by the start of a text and by group", async () => {
+test("users are listed by name, and selected by the start of a text and by group [IDP-17]", async () => {
   expect(await usernames()).toEqual(["alice", "bob"]);
   expect(await usernames({ text: "AL" })).toEqual(["alice"]);
   expect(await usernames({ text: "bob@" })).toEqual(["bob"]);

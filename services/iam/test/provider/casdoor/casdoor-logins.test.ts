@@ -33,22 +33,28 @@ const BAD_CLAIMS: readonly [string, Readonly<Record<string, unknown>>, string, s
   ["of more than 16 KiB", { bio: "x".repeat(17_000) }, "UNAVAILABLE", "does not answer"],
 ];
 
-test.each(BAD_CLAIMS)("a login with a token %s is refused", async (_, claims, code, message) => {
-  const begun = await it.callback();
-  it.casdoor.oauth.claims = claims;
-  const { body } = await it.exchange(begun);
-  expect(body).toMatchObject({ code, message: expect.stringContaining(message) });
-  expect(JSON.stringify(body)).not.toContain("eyJ");
-});
+test.each(BAD_CLAIMS)(
+  "a login with a token %s is refused [IDP-16]",
+  async (_, claims, code, message) => {
+    const begun = await it.callback();
+    it.casdoor.oauth.claims = claims;
+    const { body } = await it.exchange(begun);
+    expect(body).toMatchObject({ code, message: expect.stringContaining(message) });
+    expect(JSON.stringify(body)).not.toContain("eyJ");
+  },
+);
 
-test.each(BAD_CLAIMS)("a refresh to a token %s is refused", async (_, claims, code, message) => {
-  const { refreshToken } = await it.logIn();
-  it.casdoor.oauth.claims = claims;
-  const { body } = await it.refresh(refreshToken);
-  expect(body).toMatchObject({ code, message: expect.stringContaining(message) });
-});
+test.each(BAD_CLAIMS)(
+  "a refresh to a token %s is refused [IDP-16]",
+  async (_, claims, code, message) => {
+    const { refreshToken } = await it.logIn();
+    it.casdoor.oauth.claims = claims;
+    const { body } = await it.refresh(refreshToken);
+    expect(body).toMatchObject({ code, message: expect.stringContaining(message) });
+  },
+);
 
-test("a token that the key of another organization signed is refused everywhere", async () => {
+test("a token that the key of another organization signed is refused everywhere [IDP-16]", async () => {
   const begun = await it.callback();
   it.casdoor.oauth.signer = it.casdoor.foreignKey;
   expect((await it.exchange(begun)).body.code).toBe("UNAVAILABLE");
@@ -111,7 +117,7 @@ test("the login URL is that of Casdoor", () => {
   });
 });
 
-test("a person logs in, and the token identifies the person", async () => {
+test("a person logs in, and the token identifies the person [IDP-1]", async () => {
   const tokens = await it.logIn();
   expect(tokens).toMatchObject({ tokenType: "Bearer", scopes: ["openid", "profile", "email"] });
   const { status, body } = await it.me(tokens.accessToken);

@@ -48,7 +48,7 @@ test("a token without an id cannot be ended, nor does it end others without", as
 });
 
 test.each(["accessToken", "refreshToken"] as const)(
-  "revoking the %s ends both, at services and at Casdoor",
+  "revoking the %s ends both, at services and at Casdoor [IDP-15]",
   async (kind) => {
     const tokens = await it.logIn();
     const { jti } = decodeJwt(tokens.accessToken);
@@ -76,7 +76,7 @@ test.each(["accessToken", "refreshToken"] as const)(
   },
 );
 
-test("a token that Casdoor does not end has ended at services, and the caller is told", async () => {
+test("a token that Casdoor does not end has ended at services, and the caller is told [IDP-15]", async () => {
   const { accessToken, refreshToken } = await it.logIn();
   it.casdoor.intercept = (request, response) => {
     if (request.url !== "/api/delete-token") return false;

@@ -44,7 +44,7 @@ const BAD_USERS: readonly [string, Record][] = [
   ["a number as time", { createdTime: 7 }],
 ];
 
-test.each(BAD_USERS)("a list with a user with %s is refused", async (_, changes) => {
+test.each(BAD_USERS)("a list with a user with %s is refused [IDP-17]", async (_, changes) => {
   it.casdoor.data.users = [ALICE, { ...BOB, ...changes } as CasdoorUser];
   await expect(it.users()).rejects.toMatchObject(UNAVAILABLE);
 });

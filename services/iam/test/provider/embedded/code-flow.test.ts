@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
-test("a person logs in by the code flow with PKCE, and comes back", async () => {
+test("a person logs in by the code flow with PKCE, and comes back [IDP-1]", async () => {
   const browser = new Browser(iam.origin);
   const begun = await begin(configuration);
   const page = await browser.open(begun.url.href);
@@ -50,7 +50,7 @@ test("a person logs in by the code flow with PKCE, and comes back", async () => 
   expect(tokens.expires_in).toBe(300);
 });
 
-test("the access token has all claims that services and the edge read, and verifies by the keys", async () => {
+test("the access token has all claims that services and the edge read, and verifies by the keys [IDP-2]", async () => {
   const tokens = await logIn(configuration, new Browser(iam.origin));
   const jwks = (await (await fetch(`${iam.issuer}/jwks`)).json()) as JSONWebKeySet;
   const { payload, protectedHeader } = await jwtVerify(
@@ -83,7 +83,7 @@ test("the access token has all claims that services and the edge read, and verif
   }
 });
 
-test("an access token with the largest claims is below 2.5 KB", async () => {
+test("an access token with the largest claims is below 2.5 KB [IDP-2]", async () => {
   const wide = "\u{1f511}".repeat(2000);
   iam.accounts.add({
     ...ALICE,
@@ -186,7 +186,7 @@ test("pages allow no scripts, frames or other origins, and are not stored", asyn
   });
 });
 
-test("discovery names only what there is, at the public address", async () => {
+test("discovery names only what there is, at the public address [IDP-2]", async () => {
   const response = await fetch(`${iam.issuer}/.well-known/openid-configuration`, {
     headers: { host: "evil.example.com", "x-forwarded-host": "evil.example.com" },
   });

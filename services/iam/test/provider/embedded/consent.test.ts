@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
-test("a public client gets tokens after consent, and is not asked for again", async () => {
+test("a public client gets tokens after consent, and is not asked for again [IDP-11]", async () => {
   const browser = new Browser(iam.origin);
   const begun = await begin(configuration);
   const asked = await enter(browser, await browser.open(begun.url.href));
@@ -53,7 +53,7 @@ test("a public client gets tokens after consent, and is not asked for again", as
   await client.refreshTokenGrant(configuration, tokens.refresh_token ?? "");
 });
 
-test("who refuses gives nothing", async () => {
+test("who refuses gives nothing [IDP-11]", async () => {
   const browser = new Browser(iam.origin);
   const begun = await begin(configuration);
   const asked = await enter(browser, await browser.open(begun.url.href));

@@ -61,7 +61,7 @@ async function approve(browser: Browser, begun: client.DeviceAuthorizationRespon
   expect(visit.text).toContain("The device is logged in");
 }
 
-test("a device is logged in by a browser, keeps its login when the browser logs out, and can be ended", async () => {
+test("a device is logged in by a browser, keeps its login when the browser logs out, and can be ended [IDP-8]", async () => {
   const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid profile" });
   expect(begun.user_code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
   expect(begun.expires_in).toBe(600);
@@ -91,7 +91,7 @@ test("a device is logged in by a browser, keeps its login when the browser logs 
   });
 });
 
-test("a device whose login was refused is told so, and its code works once", async () => {
+test("a device whose login was refused is told so, and its code works once [IDP-8]", async () => {
   const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid" });
   const browser = new Browser(iam.origin);
   const page = await browser.open(begun.verification_uri_complete ?? "");
@@ -190,7 +190,7 @@ test("a revoked access token leaves the login; a revoked refresh token ends it a
   expect(await iam.events("token.revoked")).not.toEqual([]);
 });
 
-test("who guesses user codes is slowed, by address", async () => {
+test("who guesses user codes is slowed, by address [IDP-8]", async () => {
   const browser = new Browser(iam.origin);
   const page = await browser.open(`${iam.issuer}/device`);
   let answer = await browser.submit(page, { user_code: "BBBB-BBBB" });

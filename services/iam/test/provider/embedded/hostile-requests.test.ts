@@ -50,14 +50,17 @@ test.each([
   ["a line break", `${CALLBACK}\r\nX-Evil: 1`],
   ["a zero byte", `${CALLBACK}\0`],
   ["nothing", ""],
-])("30 a redirect_uri with %s is refused with a page, and leads nowhere", async (_, uri) => {
-  const begun = await begin(web, { redirect_uri: uri });
-  const response = await new Browser(iam.origin).request(begun.url.href);
-  const text = await response.text();
-  expect([response.status, response.headers.get("location")]).toEqual([400, null]);
-  expect(response.headers.get("content-type")).toContain("text/html");
-  expect(text).not.toMatch(/<script|evil\.example\.net/);
-});
+])(
+  "30 a redirect_uri with %s is refused with a page, and leads nowhere [IDP-10]",
+  async (_, uri) => {
+    const begun = await begin(web, { redirect_uri: uri });
+    const response = await new Browser(iam.origin).request(begun.url.href);
+    const text = await response.text();
+    expect([response.status, response.headers.get("location")]).toEqual([400, null]);
+    expect(response.headers.get("content-type")).toContain("text/html");
+    expect(text).not.toMatch(/<script|evil\.example\.net/);
+  },
+);
 
 test("30 a redirect_uri that is missing, or comes twice, is refused", async () => {
   for (const change of [
@@ -152,7 +155,7 @@ test.each([
   ["of another method", { code_challenge_method: "S512" }],
   ["too short", { code_challenge: "abc" }],
   ["empty", { code_challenge: "" }],
-])("33 a code challenge that is %s is refused", async (_, changes) => {
+])("33 a code challenge that is %s is refused [IDP-10]", async (_, changes) => {
   const { url } = await begin(web);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) url.searchParams.delete(name);
@@ -178,7 +181,7 @@ test.each([
   expect(await response.text()).not.toContain("access_token");
 });
 
-test("33 a code that is redeemed again ends all that it has given, and is audited", async () => {
+test("33 a code that is redeemed again ends all that it has given, and is audited [IDP-10]", async () => {
   const begun = await begin(web);
   const browser = new Browser(iam.origin);
   const back = await enter(browser, await browser.open(begun.url.href));
@@ -202,7 +205,7 @@ test("33 of many who redeem a code at once, one gets tokens at most", async () =
   expect(all.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(1);
 });
 
-test("34 each answer names its issuer, and the client refuses that of another one", async () => {
+test("34 each answer names its issuer, and the client refuses that of another one [IDP-10]", async () => {
   const begun = await begin(web);
   const browser = new Browser(iam.origin);
   const page = await browser.open(begun.url.href);

@@ -81,7 +81,7 @@ const FORMS: Readonly<Record<string, (browser: Browser) => Promise<Shown>>> = {
   }),
 };
 
-describe.each(Object.keys(FORMS))("the form of a %s", (name) => {
+describe.each(Object.keys(FORMS))("the form of a %s [IDP-12]", (name) => {
   const show = FORMS[name] as (typeof FORMS)[string];
   const sent = (browser: Browser, { page, fields }: Shown, token: Record<string, string>) =>
     browser.submit(page, { ...fields, ...token });

@@ -28,7 +28,7 @@ describe.each([
     return { clock, iam, configuration, browser, tokens, refresh };
   }
 
-  test("of six refreshes at once all are good; one successor is used, and the others are dead", async () => {
+  test("of six refreshes at once all are good; one successor is used, and the others are dead [IDP-3]", async () => {
     const { tokens, refresh, iam } = await begin();
     const six = await Promise.all(Array.from({ length: 6 }, () => refresh(tokens.refresh_token)));
     const successors = six.map(({ refresh_token }) => refresh_token);
@@ -58,7 +58,7 @@ describe.each([
     }
   });
 
-  test("a token that is used after the window ends its family and its access tokens, and is audited", async () => {
+  test("a token that is used after the window ends its family and its access tokens, and is audited [IDP-3]", async () => {
     const { tokens, refresh, clock, iam, configuration } = await begin();
     const next = await refresh(tokens.refresh_token);
     expect(await client.tokenIntrospection(configuration, next.access_token)).toMatchObject({
@@ -93,7 +93,7 @@ describe.each([
     await refresh(again.refresh_token);
   });
 
-  test("a login that is not used ends, one that is used goes on until its absolute end", async () => {
+  test("a login that is not used ends, one that is used goes on until its absolute end [IDP-21]", async () => {
     const { tokens, refresh, clock, iam } = await begin();
     const DAY = 86_400_000;
     clock.ahead += 2 * DAY;

@@ -29,7 +29,7 @@ function job(iam: RunningProvider, name: string) {
   return found.run(new AbortController().signal);
 }
 
-test("keys rotate under load: no request fails, and no token is refused", async () => {
+test("keys rotate under load: no request fails, and no token is refused [IDP-13]", async () => {
   const keyTimes = { publishedMs: 0, signsMs: 30 * DAY, retiredMs: 31 * DAY };
   const iam = await startProvider({ keyTimes });
   const configuration = await iam.configure(CONSOLE);
@@ -73,7 +73,7 @@ test("keys rotate under load: no request fails, and no token is refused", async 
   });
 });
 
-test("a key that was not published for long enough does not sign, unless it is urgent", async () => {
+test("a key that was not published for long enough does not sign, unless it is urgent [IDP-13]", async () => {
   const iam = await startProvider();
   const kids = await kidsOf(iam);
   expect(await iam.provider.rotateSigningKey()).toMatchObject({ outcome: "waits" });
@@ -84,7 +84,7 @@ test("a key that was not published for long enough does not sign, unless it is u
   });
 });
 
-test("the job rotates a key after a month, and removes it when nothing that it signed counts", async () => {
+test("the job rotates a key after a month, and removes it when nothing that it signed counts [IDP-13]", async () => {
   const clock = { ahead: 0 };
   const events: string[] = [];
   const iam = await startProvider({
@@ -137,7 +137,7 @@ describe.each([
     expect(await introspectAt(second, again.access_token)).toEqual({ active: false });
   });
 
-  test("are sealed in the database, as all that is secret there", async () => {
+  test("are sealed in the database, as all that is secret there [IDP-7]", async () => {
     const at = await create();
     const iam = await startProvider({ at });
     const tokens = await logIn(await iam.configure(CONSOLE), new Browser(iam.origin));

@@ -117,7 +117,7 @@ test("a wrong secret is the operator's fault, told in the log and not to the cal
   expect(logger.error).toHaveBeenCalledOnce();
 });
 
-test("an ID token that another key has signed is UNAVAILABLE", async () => {
+test("an ID token that another key has signed is UNAVAILABLE [IDP-14]", async () => {
   const { privateKey } = await generateKeyPair("RS256");
   const { publicKey } = await generateKeyPair("RS256");
   const jwk = { ...(await exportJWK(publicKey)), alg: "RS256", use: "sig" };
@@ -211,7 +211,7 @@ test.each<[string, RequestListener]>([
   ["a broken connection", (request) => request.socket.destroy()],
   ["the client is not known", json(401, { error: "invalid_client" })],
   ["an unknown error with markup", json(400, { error: "<script>", error_description: "\r\nx" })],
-])("a provider that answers with %s is UNAVAILABLE", async (_, answer) => {
+])("a provider that answers with %s is UNAVAILABLE [IDP-14]", async (_, answer) => {
   const { client, logger } = clientOf(await startHostile(answer));
   const failed = await client.refresh("a token", []).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(ServiceError);
@@ -228,7 +228,7 @@ test.each<[string, (origin: string) => object]>([
   ["a token endpoint that is not a URL", () => ({ token_endpoint: "nowhere" })],
   ["a script as the login page", () => ({ authorization_endpoint: "javascript:alert(1)" })],
   ["a script as the logout page", () => ({ end_session_endpoint: "javascript:alert(1)" })],
-])("a discovery document with %s is UNAVAILABLE", async (_, metadata) => {
+])("a discovery document with %s is UNAVAILABLE [IDP-14]", async (_, metadata) => {
   const { client } = clientOf(await startHostile(json(200, {}), metadata));
   const request = { redirectUri: REDIRECT_URI, state: "s", codeChallenge: CHALLENGE, nonce: "" };
   const attempts = async () => {

@@ -117,7 +117,7 @@ test("a token that another key signed does not end the genuine one with its id",
   expect(await feedOf(full)).not.toContain(jti);
 });
 
-test("an access token without an id ends at the provider only, and the caller is told", async () => {
+test("an access token without an id ends at the provider only, and the caller is told [IDP-15]", async () => {
   for (const jti of [undefined, ""]) {
     const token = await issue("full", { jti });
     const { body } = await revoke(full, token);
@@ -147,7 +147,7 @@ test("an opaque token ends at the provider, or not at all", async () => {
   expect((await revoke(full, "opaque")).body.code).toBe("INVALID_ARGUMENT");
 });
 
-test("a revoked access token is refused by services before it expires", async () => {
+test("a revoked access token is refused by services before it expires [IDP-15]", async () => {
   const [token, other] = [await issue("full"), await issue("full")];
   expect(await statusOf(full, token)).toBe(200);
   expect((await revoke(full, token)).status).toBe(200);
@@ -159,7 +159,7 @@ test("a revoked access token is refused by services before it expires", async ()
   expect(await statusOf(full, other)).toBe(200);
 });
 
-test("a revoked refresh token is refused, also where the provider was not told", async () => {
+test("a revoked refresh token is refused, also where the provider was not told [IDP-15]", async () => {
   const token = await issue("full", REFRESH);
   expect((await refresh(full, token)).status).toBe(200);
   onRevoke = sends(503, {});

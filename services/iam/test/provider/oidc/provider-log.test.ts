@@ -110,25 +110,28 @@ const REFUSED: readonly [string, () => unknown, number, string][] = [
   ["an error of its own", () => ({ message: "jane@x.io" }), 500, "status 500"],
 ];
 
-test.each(REFUSED)("the log has the reason for %s, and no personal data", async (...row) => {
-  const [, body, status, reason] = row;
-  const text = await body();
-  respond = (_, response) => {
-    response.statusCode = status;
-    response.end(typeof text === "string" ? text : JSON.stringify(text));
-  };
-  const { client, logger, lines } = connect();
-  const error = await client.refresh(OPAQUE, []).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(ServiceError);
-  expect(error).toMatchObject({ code: "UNAVAILABLE" });
-  // The runtime logs the cause with the call.
-  logger.error({ error: (error as ServiceError).cause }, "call");
-  expect(lines).toHaveLength(2);
-  for (const line of lines) {
-    expect(line.replaceAll('\\\\\\"', '"').replaceAll('\\"', '"')).toContain(reason);
-    for (const secret of PRIVATE) expect(line).not.toContain(secret);
-  }
-});
+test.each(REFUSED)(
+  "the log has the reason for %s, and no personal data [IDP-14]",
+  async (...row) => {
+    const [, body, status, reason] = row;
+    const text = await body();
+    respond = (_, response) => {
+      response.statusCode = status;
+      response.end(typeof text === "string" ? text : JSON.stringify(text));
+    };
+    const { client, logger, lines } = connect();
+    const error = await client.refresh(OPAQUE, []).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ code: "UNAVAILABLE" });
+    // The runtime logs the cause with the call.
+    logger.error({ error: (error as ServiceError).cause }, "call");
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line.replaceAll('\\\\\\"', '"').replaceAll('\\"', '"')).toContain(reason);
+      for (const secret of PRIVATE) expect(line).not.toContain(secret);
+    }
+  },
+);
 
 test("a refused code is not logged, and its error keeps nothing that the provider wrote", async () => {
   respond = (_, response) => {
