@@ -33,6 +33,9 @@ export type PathTemplateResult =
   | { readonly template: PathTemplate; readonly error?: undefined }
   | { readonly template?: undefined; readonly error: string };
 
+const SINGLE: Segment = { kind: "single" };
+const MULTI: Segment = { kind: "multi" };
+
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
 /** RFC 3986 `pchar` without `:`, `*`, `{`, `}` and `=`, which the grammar uses. */
 const LITERAL = /(?:[A-Za-z0-9\-._~!$&'()+,;@]|%[0-9A-Fa-f]{2})+/y;
@@ -85,9 +88,10 @@ class TemplateParser {
     if (this.#at < this.#text.length) this.#unexpected();
     this.#checkMulti();
     this.#checkVariables();
-    return verb === undefined
-      ? { segments: this.#segments, variables: this.#variables }
-      : { segments: this.#segments, variables: this.#variables, verb };
+    // Copies have the exact size; a list that grew has room for more.
+    const segments = this.#segments.slice();
+    const variables = this.#variables.slice();
+    return verb === undefined ? { segments, variables } : { segments, variables, verb };
   }
 
   #segmentList(variable: string | undefined): void {
@@ -98,9 +102,9 @@ class TemplateParser {
 
   #segment(variable: string | undefined): void {
     if (this.#take("**")) {
-      this.#segments.push({ kind: "multi" });
+      this.#segments.push(MULTI);
     } else if (this.#take("*")) {
-      this.#segments.push({ kind: "single" });
+      this.#segments.push(SINGLE);
     } else if (this.#text[this.#at] === "{") {
       if (variable !== undefined) {
         this.#fail(`the variable "${variable}" contains another variable; variables do not nest`);
@@ -123,7 +127,7 @@ class TemplateParser {
     const field = this.#fieldPath();
     const start = this.#segments.length;
     if (this.#take("=")) this.#segmentList(field);
-    else this.#segments.push({ kind: "single" });
+    else this.#segments.push(SINGLE);
     if (!this.#take("}")) {
       if (this.#at === this.#text.length)
         this.#fail(`the variable "${field}" has no closing brace`);

@@ -21,5 +21,5 @@ export type Position = DescriptorPosition | TextPosition;
 
 /** A place in a protobuf file below another one. */
 export function below(position: DescriptorPosition, ...path: number[]): DescriptorPosition {
-  return { file: position.file, path: [...position.path, ...path] };
+  return { file: position.file, path: position.path.concat(path) };
 }

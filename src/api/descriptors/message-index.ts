@@ -40,9 +40,12 @@ export class MessageIndex {
 
   /** Follows a dotted field path from a message. */
   lookup(message: string, path: string): FieldLookup {
-    const segments = path.split(".");
     let type = message;
-    for (const [index, segment] of segments.entries()) {
+    for (let start = 0; start <= path.length; ) {
+      const dot = path.indexOf(".", start);
+      const end = dot < 0 ? path.length : dot;
+      const segment = path.slice(start, end);
+      start = end + 1;
       const fields = this.#fieldsOf(type);
       if (fields === undefined) return { status: "no_message", message: type };
       const field = fields.get(segment);
@@ -52,8 +55,9 @@ export class MessageIndex {
         return suggestion === undefined ? unknown : { ...unknown, suggestion };
       }
       const { kind, repeated, type: inner } = field;
-      if (index === segments.length - 1) {
-        return { status: "found", kind, repeated, ...(inner === undefined ? {} : { type: inner }) };
+      if (dot < 0) {
+        const found = { status: "found", kind, repeated } as const;
+        return inner === undefined ? found : { ...found, type: inner };
       }
       if (kind !== "message" || repeated || inner === undefined) {
         return { status: "not_a_message", segment, kind, repeated };
