@@ -116,12 +116,21 @@ test.each(BAD)("a write that is answered with %s is not repeated", async (_, ans
 });
 
 test("a Casdoor that never answers is given up", async () => {
-  casdoor.intercept = () => true;
-  const { api } = connect({ timeoutMs: 20 });
+  let sent = 0;
+  const { api } = connect({
+    timeoutMs: 20,
+    // On a busy machine, a request may be given up before it reaches a server.
+    fetch: (_, init) => {
+      sent += 1;
+      return new Promise((_, reject) => {
+        init.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+      });
+    },
+  });
   await expect(api.read("get-users", {}, ANY, signal)).rejects.toMatchObject({
     code: "UNAVAILABLE",
   });
-  expect(casdoor.requests).toHaveLength(2);
+  expect(sent).toBe(2);
 });
 
 test("a call that is cancelled ends its request, and is not repeated", async () => {
