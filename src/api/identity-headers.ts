@@ -116,7 +116,12 @@ export function subjectTypeClaim(
   issuer: string,
   configured: string | undefined,
 ): string | undefined {
-  return configured ?? (URL.parse(issuer)?.pathname === IAM_PATH ? SUBJECT_TYPE_CLAIM : undefined);
+  return configured ?? (isIamIssuer(issuer) ? SUBJECT_TYPE_CLAIM : undefined);
+}
+
+/** Whether an issuer is IAM's own provider, whose tokens have a known form. */
+export function isIamIssuer(issuer: string): boolean {
+  return URL.parse(issuer)?.pathname === IAM_PATH;
 }
 
 /** The subject type of a text; undefined if it is not valid. */

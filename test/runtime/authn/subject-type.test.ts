@@ -149,8 +149,13 @@ describe("the claim of a token [AUTHN-14]", () => {
 
   test("and the service reads IAM's without a key of its configuration", async () => {
     const iam = await JwtWorld.create({}, {}, undefined, "/v1/iam/oidc");
-    expect(await typeOf(iam, { subject_type: "service_account" })).toBe("service_account");
-    expect(await iam.outcome(iam.token({ subject_type: "robot" }))).toContain(
+    const typ = "at+jwt";
+    const token = iam.token({ subject_type: "service_account" }, { typ });
+    expect(await iam.verifier.verify(token)).toMatchObject({
+      active: true,
+      principal: { subjectType: "service_account" },
+    });
+    expect(await iam.outcome(iam.token({ subject_type: "robot" }, { typ }))).toContain(
       "its subject type is not valid",
     );
     await iam.close();

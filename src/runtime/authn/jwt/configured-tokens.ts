@@ -1,4 +1,4 @@
-import { subjectTypeClaim } from "../../../api/identity-headers.ts";
+import { isIamIssuer, subjectTypeClaim } from "../../../api/identity-headers.ts";
 import type { Logger } from "../../../common/logger.ts";
 import type { ServiceConfig } from "../../configuration/service-config.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
@@ -42,6 +42,7 @@ export function configuredTokens(
       issuer,
       audience: oidc.audience,
       allowedOwners: oidc.allowed_owners,
+      isTypeRequired: isIamIssuer(issuer),
       subjectTypeClaim: subjectTypeClaim(issuer, oidc.subject_type_claim),
       clockSkewMs: oidc.clock_skew_ns / NS_PER_MS,
     },

@@ -9,6 +9,8 @@ export interface ClaimRules {
   /** Empty accepts all. */
   readonly allowedOwners: readonly string[];
   readonly clockSkewMs: number;
+  /** Whether the header must say that the token is an access token, as IAM's own do. */
+  readonly isTypeRequired: boolean;
 }
 
 /** The data about an accepted token from its claims. Times are milliseconds since the epoch. */
@@ -42,6 +44,8 @@ export function checkClaims(
 ): TokenClaims {
   if (claims["iss"] !== rules.issuer) throw refusedToken("wrong_issuer");
   const audiences = checkAudience(claims["aud"], rules.audience);
+  // An ID token has no other mark if its login had no nonce, as that of a device.
+  if (rules.isTypeRequired && !isAccessToken) throw refusedToken("not_an_access_token");
   checkTokenKind(claims, isAccessToken);
   const { sub } = claims as { sub?: unknown };
   if (typeof sub !== "string" || !isSubjectId(sub)) throw invalidToken("its subject is not valid");

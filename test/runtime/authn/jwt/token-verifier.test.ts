@@ -185,6 +185,33 @@ describe("what cannot be known now is UNAVAILABLE", () => {
   });
 });
 
+describe("a token of IAM's own issuer", () => {
+  let iam: JwtWorld;
+  beforeAll(async () => {
+    iam = await JwtWorld.create({}, {}, undefined, "/v1/iam/oidc");
+  });
+  afterAll(() => iam.close());
+
+  test("is an access token by its type", async () => {
+    for (const typ of ["at+jwt", "application/at+jwt"]) {
+      expect(await iam.verifier.verify(iam.token({}, { typ }))).toMatchObject({ active: true });
+    }
+  });
+
+  test.each<[string, object, object]>([
+    ["an ID token of a device, which has no nonce", {}, { typ: undefined }],
+    ["the type JWT", {}, { typ: "JWT" }],
+    ["a claim that says so only", { token_use: "access" }, { typ: "JWT" }],
+  ])("is refused with %s [AUTHN-5]", async (_, claims, header) => {
+    const token = iam.token({ ...claims }, { ...header });
+    expect(await iam.verifier.verify(token)).toEqual({
+      active: false,
+      reason: "not_an_access_token",
+    });
+    expect(await iam.outcome(token)).toContain("401");
+  });
+});
+
 describe("keys of this process", () => {
   const issuer = "https://example.com/v1/iam/oidc";
   const config = configOf({
@@ -201,7 +228,7 @@ describe("keys of this process", () => {
       now: () => world.time,
     });
   const token = (key = SHARED_KEY) =>
-    signToken(key, claims({ iss: issuer, subject_type: "service_account" }));
+    signToken(key, claims({ iss: issuer, subject_type: "service_account" }), { typ: "at+jwt" });
 
   test("are read instead of the provider's, and again for a new one", async () => {
     let keys: readonly object[] = [SHARED_KEY.jwk];
