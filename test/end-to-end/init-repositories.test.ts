@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { IS_THOROUGH } from "../support/effort.ts";
+import { columnsOf, IS_THOROUGH } from "../support/effort.ts";
 import { InstalledRepository } from "../support/installed-repository.ts";
 
 /** A proto with typical difficulties for generators: an enum, a nested one, a route, a policy. */
@@ -116,7 +116,13 @@ const LAYOUTS: readonly {
   },
 ];
 
-test.each(LAYOUTS.map((layout, turn) => ({ ...layout, turn })))(
+test.each(
+  columnsOf(
+    LAYOUTS.map((layout, turn) => ({ ...layout, turn })),
+    0,
+    2,
+  ),
+)(
   "in a repository with $name, the files that init writes lint, generate, type-check, run on Node, and compare with git [COMP-10]",
   ({ files, services, turn }) => {
     using repo = new InstalledRepository(files);
@@ -176,7 +182,13 @@ lint:
   },
 ];
 
-test.each(CONFIGURED.map((repository, turn) => ({ ...repository, turn })))(
+test.each(
+  columnsOf(
+    CONFIGURED.map((repository, turn) => ({ ...repository, turn })),
+    1,
+    2,
+  ),
+)(
   "a buf.yaml with $name stays unchanged, and the parts that init shows make it work",
   ({ files, bufYaml, services, turn }) => {
     using repo = new InstalledRepository({ ...files, "buf.yaml": bufYaml });

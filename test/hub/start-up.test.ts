@@ -12,6 +12,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { columnsOf } from "../support/effort.ts";
 import { ROOT } from "../support/workspace.ts";
 import { HUB, ServiceProcess, type StartOptions, TOKENS } from "./support/hub-process.ts";
 
@@ -121,7 +122,7 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
   ],
 ];
 
-test.concurrent.each(CASES)(
+test.concurrent.each(columnsOf(CASES, 0, 3))(
   "%s is reported in one line, and ends the process",
   async (_, message, options) => {
     const { environment, ...rest } = options();

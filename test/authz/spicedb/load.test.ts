@@ -12,7 +12,7 @@ const WRITERS = 4;
 const CHECKERS = 4;
 const FACTS = 3;
 /** The number of calls that each phase waits for. */
-const CALLS = runs(120, 30);
+const CALLS = runs(120, 12);
 
 /** The last write. */
 const MARKER = "document:marker#viewer@user:x";

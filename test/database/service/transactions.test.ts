@@ -158,16 +158,21 @@ await onBoth("a service's database", ({ kind, fresh }) => {
 
   test("one that takes too long is rolled back, and cannot go on", async () => {
     const database = await open();
+    let proceed = (): void => undefined;
+    const rolledBack = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
     let late: Promise<unknown> | undefined;
     const slow = database.inTransaction(
       async (transaction) => {
         await add({ kysely: transaction }, "a");
-        await (late = sleep(200).then(() => add({ kysely: transaction }, "b")));
+        await (late = rolledBack.then(() => add({ kysely: transaction }, "b")));
       },
       { timeoutMs: 50 },
     );
     await expect(slow).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await expect(slow).rejects.toThrow("took longer than 50 ms and was rolled back");
+    proceed();
     await expect(late).rejects.toThrow();
     expect(await all(database)).toEqual({});
     await database.close();

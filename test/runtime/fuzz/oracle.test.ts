@@ -1,5 +1,6 @@
 /** The fuzzer finds services with a security hole. */
 import { expect, test } from "vitest";
+import { columnsOf } from "../../support/effort.ts";
 import type { WorldOptions } from "../hostile/support/world.ts";
 import { grpcLane } from "./grpc-lane.ts";
 import { httpLane } from "./http-lane.ts";
@@ -18,9 +19,9 @@ const HOLES: Readonly<Record<string, [Mode, Partial<WorldOptions>, RegExp]>> = {
   "checks nothing": ["hybrid", { authz: { enabled: false } }, /holds nothing/],
 };
 
-test.each(Object.entries(HOLES))(
+test.each(Object.entries(HOLES).map((hole, turn) => [...hole, turn] as const))(
   "finds a service that %s",
-  async (_title, [mode, options, expected]) => {
+  async (_title, [mode, options, expected], turn) => {
     const lanes: ((...args: [Subject, Random, "trusted" | "stranger"]) => Lane)[] = [
       (...args) => httpLane(...args, new Map()),
       (...args) => grpcLane(...args, new Map(), "grpc"),
@@ -28,7 +29,7 @@ test.each(Object.entries(HOLES))(
       (...args) => rpcLane(...args, "1.1", new Map()),
       (...args) => rpcLane(...args, "2", new Map()),
     ];
-    for (const lane of lanes) {
+    for (const lane of columnsOf(lanes, turn, 3)) {
       const subject = await startSubject(mode, options);
       const run = runLanes(subject, 4_000, 4, (random, index) =>
         lane(subject, random, index % 2 === 0 ? "trusted" : "stranger"),

@@ -68,8 +68,8 @@ test.each(["application/grpc", "application/grpc-web+proto", "application/proto"
     const client = await callAll(port, type);
 
     const resets = () => client.received.filter((one) => one.type === FRAME.RST_STREAM).length;
-    await expect.poll(() => made, { timeout: 10_000 }).toBe(CALLS);
-    await expect.poll(resets, { timeout: 10_000 }).toBe(CALLS - 4);
+    await expect.poll(() => made).toBe(CALLS);
+    await expect.poll(resets).toBe(CALLS - 4);
     expect(mostInTurn).toBe(1);
     expect(mostUnread).toBeLessThanOrEqual(UNREAD_BYTES / 2);
   },
@@ -96,12 +96,12 @@ test.each([
     });
     opened.push(close);
     await callAll(port, type);
-    await expect.poll(() => messages.length, { timeout: 10_000 }).toBe(2 * CALLS);
+    await expect.poll(() => messages.length).toBe(2 * CALLS);
     const left = () => {
       collectGarbage();
       return messages.filter((message) => message.deref() !== undefined).length;
     };
-    await expect.poll(left, { timeout: 10_000 }).toBe(0);
+    await expect.poll(left).toBe(0);
   },
 );
 

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startWebServer, type WebServer } from "./support/web-server.ts";
 
 const MIB = 1024 * 1024;
-const LINGER = 300;
+/** Long enough for a client on a busy machine, which closes its connection itself. */
+const LINGER = 3000;
 
 let server: WebServer;
 beforeAll(async () => {
