@@ -2,7 +2,7 @@ import type { Revocation } from "./revocation.ts";
 
 /** A response of `svc.iam.v1.IAMRevocationService/WatchRevocations`. */
 export interface RevocationFeedResponse {
-  /** Where a later call goes on. */
+  /** Where a later call continues. */
   position: string;
   /** Whether a snapshot begins. */
   snapshotBegin: boolean;

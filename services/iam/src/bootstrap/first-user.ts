@@ -47,7 +47,7 @@ const GRACE_MS = 600_000;
 /**
  * Makes the first user of a zone. Its data is stored with the link, then the user becomes the owner,
  * and only then the account exists: if the process ends between these steps, the same link, or the
- * job, goes on from there.
+ * job, continues from there.
  */
 export class FirstUser {
   readonly #options: FirstUserOptions;

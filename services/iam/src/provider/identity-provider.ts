@@ -50,7 +50,7 @@ export type RevocableKind = "access_token" | "refresh_token";
 /**
  * The identity provider as the handlers of IAMAuthService see it, whichever kind it is.
  *
- * Its methods work for a call. They are bounded in time, and go on where the caller has cancelled: an exchanged code or refresh
+ * Its methods work for a call. They are bounded in time, and continue where the caller has cancelled: an exchanged code or refresh
  * token is used up. They throw a ServiceError: INVALID_ARGUMENT where it refuses the code or the token,
  * UNAVAILABLE where it does not answer or does not work.
  */

@@ -3,7 +3,7 @@ import { type ProcessLogger, ServiceError, type TokenVerifier } from "svc-access
 import type { Revocations } from "../sessions/revocations.ts";
 import type { Tokens } from "./identity-provider.ts";
 
-/** What is needed to judge the tokens of a provider outside this process. */
+/** What is needed to check the tokens of a provider outside this process. */
 export interface IssuedTokensOptions {
   /** Verifies access tokens by the rules of `security.authn.oidc`. */
   readonly verifier: TokenVerifier;

@@ -30,7 +30,7 @@ export class DatabaseClock {
   }
 
   /**
-   * What is wrong with the clock of this process; undefined if nothing. Tokens that are issued or judged by
+   * What is wrong with the clock of this process; undefined if nothing. Tokens that are issued or checked by
    * a wrong clock could count for too long.
    */
   get problem(): string | undefined {

@@ -127,7 +127,7 @@ export class Sessions {
   /**
    * Ends the sessions of an account.
    *
-   * @param except one that goes on, such as that of the caller
+   * @param except one that continues, such as that of the caller
    * @returns those that were ended
    */
   async endAll(accountId: string, except?: string): Promise<LoginSession[]> {

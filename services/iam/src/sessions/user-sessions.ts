@@ -14,7 +14,7 @@ export interface UserSessions {
   /**
    * Ends the sessions of an account, likewise.
    *
-   * @param except one that goes on
+   * @param except one that continues
    * @returns how many were ended
    */
   endAll(accountId: string, call: CallContext, except?: string): Promise<number>;

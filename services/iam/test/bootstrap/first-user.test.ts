@@ -161,7 +161,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     expect((await send(iam, { ...FIRST, token })).status).toBe(200);
   });
 
-  test("goes on if the process ended between owner and user", async () => {
+  test("continues if the process ended between owner and user", async () => {
     await start();
     const { path, token } = await linkOf(iam);
     const database = databaseOf(iam);

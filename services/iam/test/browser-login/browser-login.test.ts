@@ -138,7 +138,7 @@ describe("a callback that is refused", () => {
     expect(await status(browser, first)).toBe(400);
   });
 
-  test("31, 33 a second time, even with its cookie; the session goes on [IDP-18]", async () => {
+  test("31, 33 a second time, even with its cookie; the session continues [IDP-18]", async () => {
     const browser = new Browser(service.origin);
     const url = await untilCallback(browser);
     const pending = browser.names().filter((name) => name.startsWith("__Host-iam_pending_"));

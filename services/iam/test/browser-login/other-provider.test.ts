@@ -87,7 +87,7 @@ test("a logout ends the login here, then there, and comes back", async () => {
   expect(again.text).toContain('name="password"');
 });
 
-test("while the provider is down, nobody logs in, sessions go on, and a logout counts here", async () => {
+test("while the provider is down, nobody logs in, sessions continue, and a logout counts here", async () => {
   const { person } = await loggedIn();
   const page = await person.open(at(LOGOUT));
   await provider.stop();

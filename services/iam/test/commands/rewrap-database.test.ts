@@ -49,7 +49,7 @@ async function restart(): Promise<void> {
   iam = await startIam({ ...SELF, folder: iam.folder, port });
 }
 
-test("the encryption key is replaced while the service runs, and logins go on [IDP-7]", async () => {
+test("the encryption key is replaced while the service runs, and logins continue [IDP-7]", async () => {
   const [old, fresh] = [readFileSync(keyFile(), "utf8").trim(), line()];
   let tokens = await logInAt(iam, "alice", PASSWORD);
   // The new key is first, and the old one still opens what it has sealed.

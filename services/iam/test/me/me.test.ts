@@ -172,7 +172,7 @@ test.each([
   });
 });
 
-test("of two changes at once one is told to read again", async () => {
+test("of two changes at once one gets the error to read again", async () => {
   const { updateUserPreferences } = client(alice);
   const results = await Promise.allSettled(
     Array.from({ length: 4 }, (_, index) =>

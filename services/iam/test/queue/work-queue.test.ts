@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { QueueFullError, WorkQueue } from "../../src/queue/work-queue.ts";
 
-/** Work that ends when it is told to. */
+/** Work that ends on command. */
 function controlled() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -124,7 +124,7 @@ describe.each([
     expect(await tokens.use("0")).toBe("used_before");
   });
 
-  test("a family goes on over many generations", async () => {
+  test("a family continues over many generations", async () => {
     const tokens = await family();
     for (let index = 0; index < 20; index++) {
       expect(await tokens.use(`${index}`)).toBe("used");

@@ -19,7 +19,7 @@ export interface NodeHandlerOptions {
    * `originalUrl` of its request has the whole path, as with Express and Koa.
    */
   readonly mount?: string;
-  /** The library. It writes the whole response, and may go on after it has returned. */
+  /** The library. It writes the whole response, and may continue after it has returned. */
   readonly handle: NodeCallback;
 }
 
@@ -104,7 +104,7 @@ export async function serveNode(
     originalUrl: original,
   });
   setHeaders(response, context);
-  // A library that goes on after its deadline writes to a response that has ended.
+  // A library that continues after its deadline writes to a response that has ended.
   response.on("error", () => undefined);
   await handle(seen, response);
   await untilSent(response);

@@ -24,7 +24,7 @@ export interface ClientDeclaration {
   readonly redirectUris: readonly string[];
   /** Where people come back to after logout; compared exactly. */
   readonly postLogoutRedirectUris: readonly string[];
-  /** Where it is told that a session has ended. */
+  /** Where it is notified that a session has ended. */
   readonly backchannelLogoutUri?: string;
   /** Whether people are asked before it gets their data. */
   readonly asksConsent: boolean;

@@ -149,7 +149,7 @@ export class EmbeddedProvider {
   /**
    * Ends the sessions of an account, as `endSession` does.
    *
-   * @param except one that goes on
+   * @param except one that continues
    * @returns how many were ended
    */
   async endSessions(accountId: string, except?: string): Promise<number> {

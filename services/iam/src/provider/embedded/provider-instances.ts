@@ -58,7 +58,7 @@ export class ProviderInstances {
     if (this.#instance === undefined) return;
     const { keys } = await this.current();
     if ((await this.#keys.version()) === versionOf(keys)) return;
-    // Requests under way go on with the one before.
+    // Requests under way continue with the one before.
     const made = await this.#make();
     this.#instance = Promise.resolve(made);
   }

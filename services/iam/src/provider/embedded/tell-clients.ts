@@ -7,7 +7,7 @@ interface BackchannelClient {
   backchannelLogout(this: unknown, accountId: string, sid: string): Promise<void>;
 }
 
-/** How many clients are told at once. */
+/** How many clients are notified at once. */
 const AT_ONCE = 16;
 
 /** Tells the clients of sessions that want to know of it that they have ended. */

@@ -76,7 +76,7 @@ test.each(["accessToken", "refreshToken"] as const)(
   },
 );
 
-test("a token that Casdoor does not end has ended at services, and the caller is told [IDP-15]", async () => {
+test("a token that Casdoor does not end has ended at services, and the caller gets an error [IDP-15]", async () => {
   const { accessToken, refreshToken } = await it.logIn();
   it.casdoor.intercept = (request, response) => {
     if (request.url !== "/api/delete-token") return false;

@@ -117,7 +117,7 @@ test("another browser has to enter the password, and gets another session", asyn
   expect(second.claims()?.["sid"]).not.toBe(first.claims()?.["sid"]);
 });
 
-test("a wrong password is told, is audited without what was typed, and can be corrected", async () => {
+test("a wrong password is reported, is audited without what was typed, and can be corrected", async () => {
   const browser = new Browser(iam.origin);
   const begun = await begin(configuration, { login_hint: '"><script>alert(1)</script>' });
   const page = await browser.open(begun.url.href);
@@ -138,7 +138,7 @@ test("a wrong password is told, is audited without what was typed, and can be co
 test.each([
   [{ outcome: "slowed", retryAfterMs: 61_500 }, 429, "62", "Try again in 62 seconds"],
   [{ outcome: "busy" }, 503, "5", "Too many people"],
-] as const)("somebody who is %j is told when to try again", async (answer, status, after, text) => {
+] as const)("somebody who is %j learns when to try again", async (answer, status, after, text) => {
   const browser = new Browser(iam.origin);
   const page = await browser.open((await begin(configuration)).url.href);
   iam.accounts.answer = answer;
@@ -155,7 +155,7 @@ test.each([
   expect(await response.text()).toContain(text);
 });
 
-test("who cancels comes back with access_denied", async () => {
+test("a person who cancels comes back with access_denied", async () => {
   const browser = new Browser(iam.origin);
   const begun = await begin(configuration);
   const back = await browser.submit(await browser.open(begun.url.href), { action: "cancel" });

@@ -72,7 +72,7 @@ test("a form of the consent page that says nothing gives nothing", async () => {
   expect(again.text).toContain("asks alice for:");
 });
 
-test("prompt=none without a session is told to the client", async () => {
+test("prompt=none without a session is reported to the client", async () => {
   const begun = await begin(configuration, { prompt: "none" });
   const back = await new Browser(iam.origin).open(begun.url.href);
   expect(new URL(back.url).searchParams.get("error")).toBe("login_required");

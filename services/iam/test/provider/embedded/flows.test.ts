@@ -91,7 +91,7 @@ test("a device is logged in by a browser, keeps its login when the browser logs 
   });
 });
 
-test("a device whose login was refused is told so, and its code works once [IDP-8]", async () => {
+test("a device whose login was refused gets access_denied, and its code works once [IDP-8]", async () => {
   const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid" });
   const browser = new Browser(iam.origin);
   const page = await browser.open(begun.verification_uri_complete ?? "");
@@ -102,7 +102,7 @@ test("a device whose login was refused is told so, and its code works once [IDP-
   ).rejects.toMatchObject({ error: "access_denied" });
 });
 
-test("a user code that nobody has is told, without an error of the server", async () => {
+test("a user code that nobody has is reported, without an error of the server", async () => {
   const browser = new Browser(iam.origin);
   const page = await browser.open(`${iam.issuer}/device`);
   const answer = await browser.submit(page, { user_code: '"><script>alert(1)</script>' });

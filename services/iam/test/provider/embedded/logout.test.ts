@@ -97,7 +97,7 @@ test.each([
   expect([visit.status, visit.url]).toEqual([400, url.href]);
 });
 
-test("a session that is ended elsewhere ends its tokens, and the clients are told", async () => {
+test("a session that is ended elsewhere ends its tokens, and the clients are notified", async () => {
   const browser = new Browser(iam.origin);
   const tokens = await logIn(web, browser);
   const sessions = await iam.provider.sessions.list(ALICE.id);

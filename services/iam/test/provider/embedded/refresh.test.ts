@@ -47,7 +47,7 @@ describe.each([
     expect(await iam.events("refresh_token.reused")).not.toEqual([]);
   });
 
-  test("the successors of a successor go on", async () => {
+  test("the successors of a successor continue", async () => {
     const { tokens, refresh, clock } = await begin();
     let token = tokens.refresh_token;
     for (let count = 0; count < 4; count++) {
@@ -93,7 +93,7 @@ describe.each([
     await refresh(again.refresh_token);
   });
 
-  test("a login that is not used ends, one that is used goes on until its absolute end [IDP-21]", async () => {
+  test("a login that is not used ends, one that is used continues until its absolute end [IDP-21]", async () => {
     const { tokens, refresh, clock, iam } = await begin();
     const DAY = 86_400_000;
     clock.ahead += 2 * DAY;

@@ -117,7 +117,7 @@ test("a token that another key signed does not end the genuine one with its id",
   expect(await feedOf(full)).not.toContain(jti);
 });
 
-test("an access token without an id ends at the provider only, and the caller is told [IDP-15]", async () => {
+test("an access token without an id ends at the provider only, and the caller gets an error [IDP-15]", async () => {
   for (const jti of [undefined, ""]) {
     const token = await issue("full", { jti });
     const { body } = await revoke(full, token);
@@ -187,7 +187,7 @@ test.each<[string, () => IamService, "full" | "bare", Answer]>([
   await expect.poll(() => statusOf(service(), token)).toBe(401);
 });
 
-test("a token that the provider does not end has ended at services, and the caller is told", async () => {
+test("a token that the provider does not end has ended at services, and the caller gets an error", async () => {
   onRevoke = (response) => response.destroy();
   const token = await issue("full");
   expect((await revoke(full, token)).body.code).toBe("UNAVAILABLE");

@@ -125,7 +125,7 @@ export class DocumentAdapter {
     if (this.#model === REVOKING) await this.#documents.removeGrant(grantId);
   }
 
-  /** The login goes on for a while. */
+  /** The login continues for a while. */
   async #touch(row: ProviderDocumentRow): Promise<void> {
     const end = this.#idleEnd();
     if (row.session_uid !== null) await this.#documents.touchSession(row.session_uid, end);
