@@ -5,7 +5,7 @@ import { CALLBACK_PATH } from "./browser-login/paths.ts";
 import type { ClientConfig, IamConfig } from "./config/iam-config.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import type { Directory } from "./directory/directory.ts";
-import { providerHandler } from "./login/interactions.ts";
+import { providerHandlers } from "./login/interactions.ts";
 import { openOidc } from "./open-oidc.ts";
 import { openCasdoor } from "./provider/casdoor/open-casdoor.ts";
 import { auditClients } from "./provider/embedded/applied-clients.ts";
@@ -109,7 +109,7 @@ async function openEmbedded({
     sessions: new EmbeddedSessions(provider),
     directory: undefined,
     requiresPkce: true,
-    rawHandlers: [providerHandler(provider)],
+    rawHandlers: providerHandlers(provider),
     jobs: provider.jobs(),
     keySet: () => provider.keySet(),
   };

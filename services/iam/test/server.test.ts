@@ -64,6 +64,16 @@ iam:
   for (const path of ["/v1/iam/ui/login", "/v1/iam/oauth2/callback", "/v1/iam/logout"]) {
     expect(await get(path)).toBe(404);
   }
+  // Each of these requests stores something, however it is spelled.
+  const limited = await fetch(`http://localhost:${port}/v1/iam/oidc/interaction/none`);
+  expect(limited.headers.get("ratelimit-limit")).toBe("200");
+  expect(options.routes?.paths).toContainEqual(
+    expect.objectContaining({ path: "/v1/iam/oidc/auth", rateLimit: { qps: 50, burst: 200 } }),
+  );
+  expect(await get("/v1/iam/oidc/auth")).toBe(400);
+  for (const path of ["AUTH", "auth/", "Auth/"]) {
+    expect(await get(`/v1/iam/oidc/${path}`), path).toBe(404);
+  }
   const login = await fetch(
     `http://localhost:${port}/v1/iam/login-url?redirect_uri=http://localhost:3001/callback&state=s&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM`,
   );

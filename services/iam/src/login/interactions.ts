@@ -1,18 +1,25 @@
 import type { CallContext, RawHandler, RawRequest, RawResponse } from "svc-access/runtime";
-import { INTERACTION_PATH, PROVIDER_PATH } from "../provider/embedded/embedded-options.ts";
+import {
+  AUTHORIZATION_PATH,
+  INTERACTION_PATH,
+  PROVIDER_PATH,
+} from "../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { requestError } from "../provider/embedded/request/unavailable.ts";
 import { InteractionRequest } from "./interaction-request.ts";
 
-/** The handler of all paths of the embedded provider, and of its login and consent pages. */
-export function providerHandler(provider: EmbeddedProvider): RawHandler {
-  return {
-    path: PROVIDER_PATH,
+/**
+ * The handlers of all paths of the embedded provider, and of its login and consent pages. Those that begin
+ * a login or take its forms are declared apart, with a rate limit.
+ */
+export function providerHandlers(provider: EmbeddedProvider): RawHandler[] {
+  return [PROVIDER_PATH, AUTHORIZATION_PATH, INTERACTION_PATH].map((path) => ({
+    path,
     handle: (request, call) =>
       respond(provider, request, call).catch((error: unknown) => {
         throw requestError(error);
       }),
-  };
+  }));
 }
 
 function respond(

@@ -66,6 +66,7 @@ const details = async (type: string) =>
 
 const enter = { action: "login", username: "root", password: FIRST["password"] ?? "" };
 const AT_PROVIDER = { rpc: "/v1/iam/oidc" };
+const AT_PAGES = { rpc: "/v1/iam/oidc/interaction" };
 
 /** Begins a login at the client `Web`. */
 async function begin(browser: Browser) {
@@ -96,7 +97,7 @@ async function logInWeb(browser: Browser) {
 
 test("a login, and the consent that it needs [IDP-23]", async () => {
   await logInWeb(new Browser(iam.origin));
-  const of = { ...AT_PROVIDER, subject: root, risk: "LOW", client: WEB.id };
+  const of = { ...AT_PAGES, subject: root, risk: "LOW", client: WEB.id };
   expect(await details("login.succeeded")).toEqual([of]);
   expect(await details("login.consented")).toEqual([of]);
 });
@@ -108,7 +109,7 @@ test("logins that failed, without what was typed, and then slowed [IDP-23]", asy
     page = await browser.submit(page, { ...enter, username: "mallory", password: WRONG });
   }
   expect(page.status).toBe(429);
-  const of = { ...AT_PROVIDER, subject: undefined, risk: "MEDIUM", client: WEB.id };
+  const of = { ...AT_PAGES, subject: undefined, risk: "MEDIUM", client: WEB.id };
   expect((await details("login.failed")).slice(0, 5)).toEqual(Array(5).fill(of));
   expect((await details("login.slowed"))[0]).toEqual(of);
   expect(JSON.stringify(await events())).not.toContain("mallory");

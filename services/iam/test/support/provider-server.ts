@@ -6,7 +6,7 @@ import { freePort } from "../../../../test/support/free-port.ts";
 import allRoutes from "../../gen/routes/iam.json" with { type: "json" };
 import { IAMAuthService } from "../../gen/svc/iam/v1/auth_pb.ts";
 import { bindIAMAuthService } from "../../gen/svc/iam/v1/auth_server.ts";
-import { providerHandler } from "../../src/login/interactions.ts";
+import { providerHandlers } from "../../src/login/interactions.ts";
 import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import type { EmbeddedProviderOptions } from "../../src/provider/embedded/embedded-options.ts";
 import { EmbeddedProvider } from "../../src/provider/embedded/embedded-provider.ts";
@@ -24,7 +24,12 @@ const routes = {
   routes: allRoutes.routes.filter(({ entry }) =>
     entry.rpc.startsWith(`${IAMAuthService.typeName}/`),
   ),
-  paths: [{ path: "/v1/iam/oidc", match: "prefix", methods: ["*"], exposure: "PUBLIC" }],
+  paths: ["", "/auth", "/interaction"].map((path) => ({
+    path: `/v1/iam/oidc${path}`,
+    match: path === "/auth" ? "exact" : "prefix",
+    methods: ["*"],
+    exposure: "PUBLIC",
+  })),
 } as unknown as RouteDocument;
 
 /** A server has at least one service; these tests need none. */
@@ -103,7 +108,7 @@ export async function startProvider(parts: ProviderParts = {}): Promise<RunningP
   });
   const server = await startTestServer(binding, {
     routes,
-    rawHandlers: [providerHandler(provider)],
+    rawHandlers: providerHandlers(provider),
     config: { server: { http: { address: `127.0.0.1:${port}` }, grpc: null, metrics: null } },
   });
   const one: RunningProvider = {

@@ -51,6 +51,8 @@ export const LOGIN_TIMES: LoginTimes = { idleMs: 3 * DAY, absoluteMs: 30 * DAY }
 
 /** The path of the issuer; all paths of the provider lie below it. */
 export const PROVIDER_PATH = "/v1/iam/oidc";
+/** The path where clients begin logins. */
+export const AUTHORIZATION_PATH = `${PROVIDER_PATH}/auth`;
 /** The path of the login and consent pages. */
 export const INTERACTION_PATH = `${PROVIDER_PATH}/interaction`;
 

@@ -14,6 +14,7 @@ import type { ProviderCall } from "../identity-provider.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { DeviceStarts, deviceStartRefused } from "./device-starts.ts";
 import {
+  AUTHORIZATION_PATH,
   type EmbeddedProviderOptions,
   PROVIDER_PATH,
   sessionCookieName,
@@ -22,6 +23,7 @@ import { isForeignForm } from "./own-forms.ts";
 import { type Instance, ProviderInstances } from "./provider-instances.ts";
 import { providerJobs } from "./provider-jobs.ts";
 import {
+  AUTHORIZATION_ENDPOINT,
   DEVICE_START_PATH,
   endpointPath,
   TOKEN_ENDPOINTS,
@@ -50,7 +52,7 @@ const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
  * @example
  * ```ts
  * const provider = new EmbeddedProvider(options);
- * const server = await createServer({ configuration, bindings, rawHandlers: [providerHandler(provider)] });
+ * const server = await createServer({ configuration, bindings, rawHandlers: providerHandlers(provider) });
  * ```
  */
 export class EmbeddedProvider {
@@ -181,6 +183,10 @@ export class EmbeddedProvider {
   async handle(request: ProviderRequest, call: ProviderCall): Promise<RawResponse | undefined> {
     const { incoming, response, method } = request;
     const path = endpointPath(request.path.slice(PROVIDER_PATH.length) || "/");
+    // Another spelling would evade the rate limit of its path.
+    if (path === AUTHORIZATION_ENDPOINT && request.path !== AUTHORIZATION_PATH) {
+      throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
+    }
     // A token of a clock that is ahead would count long after its login was ended.
     if (this.#options.clock?.problem !== undefined && !CACHEABLE.test(path)) {
       throw new ServiceError("UNAVAILABLE", "the clock of this process is wrong");

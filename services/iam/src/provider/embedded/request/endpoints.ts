@@ -1,3 +1,5 @@
+/** Where clients begin logins. */
+export const AUTHORIZATION_ENDPOINT = "/auth";
 /** Where people enter the codes that devices show. */
 export const USER_CODE_PATH = "/device";
 /** Where devices begin a login. */
@@ -11,6 +13,7 @@ export const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set([
 ]);
 
 const FIXED: ReadonlySet<string> = new Set([
+  AUTHORIZATION_ENDPOINT,
   USER_CODE_PATH,
   DEVICE_START_PATH,
   LOGOUT_FORM_PATH,
