@@ -4,6 +4,7 @@ import { formatPath } from "../../config/describe-issue.ts";
 import { describeValue } from "../../config/describe-value.ts";
 import { didYouMean } from "../../diagnostics/nearest.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
+import { knownKeys } from "./known-keys.ts";
 import { serviceConfigSchema } from "./service-config.ts";
 
 const MERGED = ": YAML 1.2 has no merge keys; write the keys out";
@@ -48,24 +49,4 @@ function describeUnion(
   return meant.flatMap((inner) =>
     describeProblem({ ...inner, path: [...path, ...inner.path] }, []),
   );
-}
-
-/** The keys that a schema has at a place. */
-function knownKeys(schema: z.core.$ZodType, path: ConfigPath): string[] {
-  const def = schema._zod.def as SchemaParts;
-  if (def.innerType !== undefined) return knownKeys(def.innerType, path);
-  if (def.options !== undefined) return def.options.flatMap((option) => knownKeys(option, path));
-  const [step, ...rest] = path;
-  if (step === undefined) return Object.keys(def.shape ?? {});
-  const next = def.element ?? def.shape?.[step];
-  return next === undefined ? [] : knownKeys(next, rest);
-}
-
-/** The parts of a schema that lead further down. */
-interface SchemaParts {
-  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
-  readonly element?: z.core.$ZodType;
-  readonly options?: readonly z.core.$ZodType[];
-  /** What an optional schema, or one with a default, holds. */
-  readonly innerType?: z.core.$ZodType;
 }

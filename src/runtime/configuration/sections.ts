@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
 import type { ConfigPath } from "../../config/config-document.ts";
 import { formatPath } from "../../config/describe-issue.ts";
+import { didYouMean } from "../../diagnostics/nearest.ts";
 import { isSecretKey } from "../logging/redaction/named-secrets.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
+import { knownKeys, unknownKeys } from "./known-keys.ts";
 import { type SecretText, secretUrlRanges } from "./secret-values.ts";
 import { serviceConfigSchema } from "./service-config.ts";
 import type { ConfigurationSections, StandardIssue } from "./standard-schema.ts";
@@ -99,7 +101,7 @@ export function readSections(
     }
     problems.push(
       ...result.issues
-        .flatMap((issue) => describeIssue(issue, name, text))
+        .flatMap((issue) => describeIssue(issue, { name, schema, text }))
         // Text whose variable is not set is not the value that the schema should see.
         .filter(({ path }) => !(isUnset && holdsReference(valueAt(text, path.slice(1))))),
     );
@@ -148,26 +150,30 @@ function namesFile(key: string): boolean {
 /** What a schema writes of a value that is not there. */
 const ABSENT = /^(?:required$|invalid )/i;
 
-function describeIssue(issue: StandardIssue, name: string, text: unknown): ServiceConfigProblem[] {
+/** A section that its schema refuses. */
+interface RefusedSection {
+  readonly name: string;
+  readonly schema: unknown;
+  readonly text: unknown;
+}
+
+function describeIssue(
+  issue: StandardIssue,
+  { name, schema, text }: RefusedSection,
+): ServiceConfigProblem[] {
   const steps = (issue.path ?? []).map((step) => (typeof step === "object" ? step.key : step));
   const path = [name, ...steps.map((step) => (typeof step === "symbol" ? String(step) : step))];
   const unknown = unknownKeys(issue, valueAt(text, path.slice(1)));
   if (unknown.length > 0) {
+    const known = knownKeys(schema, path.slice(1));
     return unknown.map((key) => ({
       path: [...path, key],
-      message: `${formatPath([...path, key])} is not a key`,
+      message: `${formatPath([...path, key])} is not a key${didYouMean(key, known)}`,
     }));
   }
   const isAbsent = valueAt(text, path.slice(1)) === undefined && ABSENT.test(issue.message);
   const why = isAbsent ? "is missing" : withoutSecrets(issue.message, text);
   return [{ path, message: `${formatPath(path)} ${why}` }];
-}
-
-/** The keys that the schema does not know, which zod names beside the path of their object. */
-function unknownKeys(issue: object, parent: unknown): string[] {
-  const { code, keys } = issue as { readonly code?: unknown; readonly keys?: unknown };
-  if (code !== "unrecognized_keys" || !Array.isArray(keys) || !isMapping(parent)) return [];
-  return keys.filter((key): key is string => typeof key === "string" && Object.hasOwn(parent, key));
 }
 
 /** Messages of some libraries quote the value. */

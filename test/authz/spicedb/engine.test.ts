@@ -69,7 +69,10 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     const engine = await engineOf(elsewhere, SCHEMA);
     try {
       const asked = request("document:a#view@user:alice");
-      expect(await engine.ready()).toEqual({ ready: false, reason: "SpiceDB has no schema" });
+      expect(await engine.ready()).toEqual({
+        ready: false,
+        reason: "SpiceDB has no schema: write the model to it, such as with zed schema write",
+      });
       await expect(engine.check(asked)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
       const other = await engineOf(elsewhere, "definition user {}");
       await other.writeSchema("definition user {}");

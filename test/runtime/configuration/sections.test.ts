@@ -70,7 +70,7 @@ describe("a section is refused", () => {
       [
         "7:3 iam.issuer must not be empty",
         "8:3 iam.code_digits Too small: expected number to be >=6",
-        "9:3 iam.isuer is not a key",
+        '9:3 iam.isuer is not a key; did you mean "issuer"?',
         "11:7 iam.providers[0].client_secret is missing",
         "12:8 iam.providers[1].name Invalid input: expected string, received number",
         "12:35 iam.providers[1].more is not a key",

@@ -56,7 +56,12 @@ export async function writeSchema(
 export async function schemaReadiness(connection: Connection, model: Model): Promise<Readiness> {
   try {
     const stored = await connection.run({}, ({ signal }) => readSchema(connection, signal));
-    if (stored === undefined) return { ready: false, reason: "SpiceDB has no schema" };
+    if (stored === undefined) {
+      return {
+        ready: false,
+        reason: "SpiceDB has no schema: write the model to it, such as with zed schema write",
+      };
+    }
     const why = whyNotContained(stored, model);
     return why === undefined ? { ready: true } : { ready: false, reason: why };
   } catch (error) {
