@@ -18,6 +18,9 @@ import { benchAuthz } from "./authz.ts";
 import { benchAuthzSpicedb } from "./authz-spicedb.ts";
 import { benchAuthzWrites } from "./authz-writes.ts";
 import { annotate, fetchGoogleProtos } from "./google.ts";
+import { benchIamMe } from "./iam/me.ts";
+import { benchIamPassword } from "./iam/password.ts";
+import { benchIamStart } from "./iam/start.ts";
 import { type Command, inTurn, type Measurement, measure, median } from "./measure.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchRuntimeChain } from "./runtime-chain.ts";
@@ -45,6 +48,9 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   "runtime-chain": benchRuntimeChain,
   "runtime-start": benchRuntimeStart,
   "runtime-memory": benchRuntimeMemory,
+  "iam-me": benchIamMe,
+  "iam-password": benchIamPassword,
+  "iam-start": benchIamStart,
 };
 
 try {

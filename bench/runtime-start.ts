@@ -5,21 +5,18 @@
  * `dist/`; its own code as JavaScript, as it is deployed, and as TypeScript, which Node turns into
  * JavaScript at each start. `node bench/runtime-start.ts` runs it alone.
  */
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
-import { besidePinned, pinned } from "./pinning.ts";
+import { besidePinned } from "./pinning.ts";
+import { HUB_SECRETS, residentMegabytes, type StartTime, startService } from "./service-start.ts";
 import { atMost, median, note } from "./verdict.ts";
 
 const ROUNDS = 11;
 const START_LIMIT = 6;
 const MEMORY_LIMIT = 2;
-/** Linux counts the time of processes in these. */
-const TICKS_PER_SECOND = 100;
 /** After how long it is at rest. */
 const REST_MS = 1_000;
 const MAIN = new URL("../examples/hub/src/hub/main.ts", import.meta.url).pathname;
@@ -30,10 +27,7 @@ const server = createServer((request, response) => response.end("ready"));
 server.listen(Number(process.env.HTTP_ADDRESS.split(":")[1]), "127.0.0.1");
 `;
 
-interface Start {
-  readonly seconds: number;
-  /** Of processor time. */
-  readonly busySeconds: number;
+interface Start extends StartTime {
   /** What it has in memory, at rest. */
   readonly megabytes: number;
 }
@@ -96,75 +90,16 @@ async function compare({ bare, data }: { bare: string; data: string }): Promise<
 }
 
 async function start(main: string, data: string): Promise<Start> {
-  const port = await freePort();
-  const env = {
-    ...process.env,
-    DATA: data,
-    HTTP_ADDRESS: `127.0.0.1:${port}`,
-    GRPC_ADDRESS: "127.0.0.1:0",
-    METRICS_ADDRESS: "127.0.0.1:0",
-    HUB_TOKEN: "a-token-for-the-bench-only",
-    GIT_TOKEN: "another-token-for-the-bench",
-    SYSTEM_TOKEN: "a-third-token-for-the-bench",
-  };
-  const [program, args] = pinned(process.execPath, [main]);
-  const begin = performance.now();
-  const service = spawn(program, args, { env, stdio: ["ignore", "ignore", "inherit"] });
-  const ended = new Promise<never>((_, reject) => {
-    service.once("exit", (code) => reject(new Error(`${main} has ended with ${code}`)));
+  const { stop, ...started } = await startService({
+    args: [main],
+    env: { DATA: data, ...HUB_SECRETS },
   });
-  ended.catch(() => undefined);
   try {
-    while (!(await Promise.race([isReady(port), ended]))) await sleep(2);
-    const seconds = (performance.now() - begin) / 1000;
-    const busySeconds = processorSeconds(service.pid);
     await sleep(REST_MS);
-    return { seconds, busySeconds, megabytes: residentMegabytes(service.pid) };
+    return { ...started, megabytes: residentMegabytes(started.pid) };
   } finally {
-    service.kill("SIGTERM");
-    await ended.catch(() => undefined);
+    await stop();
   }
-}
-
-function residentMegabytes(pid: number | undefined): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(toldOf(pid, "status"))?.[1]) / 1024;
-}
-
-function processorSeconds(pid: number | undefined): number {
-  // The name of the process, in brackets, may hold spaces.
-  const fields = toldOf(pid, "stat").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-/** What Linux reports of a process; nothing elsewhere. */
-function toldOf(pid: number | undefined, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-/** Asks by hand: a client that is refused a hundred times would cost more than the start. */
-function isReady(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.write("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    });
-    socket.once("data", (answer) => {
-      socket.destroy();
-      resolve(answer.includes(" 200 OK"));
-    });
-    socket.once("error", () => resolve(false));
-  });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 if (import.meta.main) await benchRuntimeStart();

@@ -1,0 +1,50 @@
+/** What svc-iam is compared with, each a process of its own: its first argument names it. */
+import { argon2, randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { availableParallelism } from "node:os";
+import { promisify } from "node:util";
+import type { PasswordHash } from "../../services/iam/src/accounts/passwords/hash-text.ts";
+
+/** A response to repeat. */
+export interface FixedResponse {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Bare `node:http`, which sends the same bytes for each request. */
+async function serveFixed({ headers, body }: FixedResponse): Promise<void> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, headers);
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  process.send?.((server.address() as AddressInfo).port);
+}
+
+/** As many hashes as are asked for, of argon2id alone; one for each processor at once. */
+async function hashOnly(
+  cost: PasswordHash["cost"] & { readonly length: number },
+  message: string,
+): Promise<void> {
+  const derive = promisify(argon2);
+  const { length: tagLength, ...parameters } = cost;
+  process.on("message", async (hashes: number) => {
+    let left = hashes;
+    await Promise.all(
+      Array.from({ length: availableParallelism() }, async () => {
+        while (left-- > 0) {
+          await derive("argon2id", { message, nonce: randomBytes(16), tagLength, ...parameters });
+        }
+      }),
+    );
+    process.send?.("done");
+  });
+  process.send?.("ready");
+}
+
+if (import.meta.main) {
+  const [kind = "", ...values] = process.argv.slice(2);
+  const [first, second] = values.map((value) => JSON.parse(value));
+  await (kind === "node:http" ? serveFixed(first) : hashOnly(first, second));
+}
