@@ -14,6 +14,12 @@ port.on("message", async ({ args, env }: Run) => {
   Atomics.notify(isDone, 0);
 });
 
+/** Thrown where the program would end the process. */
+const EXIT = Symbol("exit");
+process.exit = () => {
+  throw EXIT;
+};
+
 /** Runs the program in `bin` again; its imports are already loaded. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   const stdout = collect(process.stdout);
@@ -24,9 +30,14 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Out
   try {
     await import(`${pathToFileURL(program)}?${runs++}`);
   } catch (error) {
+    if (error === EXIT) return ended(stdout, stderr);
     process.stderr.write(`${(error as Error).stack}\n`);
     process.exitCode = 1;
   }
+  return ended(stdout, stderr);
+}
+
+function ended(stdout: readonly string[], stderr: readonly string[]): Outcome {
   process.stdout.removeAllListeners("error");
   const status = Number(process.exitCode ?? 0);
   process.exitCode = undefined;
@@ -36,8 +47,10 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Out
 /** Captures all output from now on. */
 function collect(stream: NodeJS.WriteStream): string[] {
   const texts: string[] = [];
-  stream.write = (chunk: string | Uint8Array) => {
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     texts.push(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+    const written = rest.at(-1);
+    if (typeof written === "function") written();
     return true;
   };
   return texts;
