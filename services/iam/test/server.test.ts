@@ -98,5 +98,5 @@ iam:
   };
   expect(await me()).toBe(200);
   await client.tokenRevocation(web, tokens.refresh_token ?? "");
-  await expect.poll(me, { timeout: 1000, interval: 20 }).toBe(401);
+  await expect.poll(me, { interval: 20 }).toBe(401);
 });

@@ -13,7 +13,8 @@ export function usernameProblem(username: string): string | undefined {
 
 /**
  * A user name as it is compared: the same for all letter cases and for all ways to write the same
- * characters, so that nobody takes a name that looks like another (RFC 8265, UsernameCaseMapped).
+ * characters (RFC 8265, UsernameCaseMapped). Letters of different scripts that look alike remain
+ * different: whoever may create users answers for their names.
  */
 export function usernameKey(username: string): string {
   return username.normalize("NFKC").toLowerCase().normalize("NFKC");

@@ -18,7 +18,15 @@ export interface SessionHandlersOptions {
 
 /** The handlers of IAMSessionService. */
 export function sessionHandlers(options: SessionHandlersOptions): IAMSessionServiceHandlers {
-  const { sessions, rights } = options;
+  const { sessions, rights, organization } = options;
+  /** The id of the caller, who must be a person of the organization: nobody else logs in here. */
+  const callingUser = (context: CallContext): string => {
+    const { subjectType, subjectId } = requirePrincipal(context);
+    if (subjectType !== "user") throw new ServiceError("FORBIDDEN", "only users have sessions");
+    // Another issuer may have a user of the same id.
+    assertOwnOrganization(context, organization);
+    return subjectId;
+  };
   const messages = async (accountId: string, context: CallContext) => {
     const caller = requirePrincipal(context);
     const found = await sessions.list(accountId);
@@ -66,13 +74,6 @@ export function sessionHandlers(options: SessionHandlersOptions): IAMSessionServ
       return { endedCount: await sessions.endAll(accountId, context) };
     },
   };
-}
-
-/** The id of the caller, who must be a person: nobody else logs in. */
-function callingUser(context: CallContext): string {
-  const { subjectType, subjectId } = requirePrincipal(context);
-  if (subjectType !== "user") throw new ServiceError("FORBIDDEN", "only users have sessions");
-  return subjectId;
 }
 
 /** The id of a local user whom a caller asks about; the audit names it. */
