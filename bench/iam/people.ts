@@ -1,13 +1,14 @@
 /** Logins as browsers behind a gateway make them: each person has an address. */
 import { createHash, randomBytes } from "node:crypto";
-import { Browser, fieldOf } from "../../services/iam/test/support/browser.ts";
+import { Browser, fieldOf, type Visit } from "../../services/iam/test/support/browser.ts";
 import { type BenchIam, HUB_TOKEN, PASSWORD, REDIRECT_URI } from "./iam-service.ts";
 
 /** A login page that is shown, and that its person is about to send. */
 export interface ShownLogin {
   /** Sends the form. @returns where the provider sends the browser */
   send(): Promise<string>;
-  readonly browser: Browser;
+  /** Opens an address in the same browser. */
+  open(url: string): Promise<Visit>;
   readonly codeVerifier: string;
 }
 
@@ -23,7 +24,7 @@ export async function showLogin(iam: BenchIam, person: number): Promise<ShownLog
   });
   const begun = await fetch(`${iam.origin}/v1/iam/login-url?${query}`, { headers: from });
   const { loginUrl } = (await begun.json()) as { loginUrl: string };
-  const page = await browser.open(loginUrl);
+  const page = await browser.open(loginUrl, { headers: from });
   const body = new URLSearchParams({
     form_token: fieldOf(page, "form_token"),
     action: "login",
@@ -31,7 +32,7 @@ export async function showLogin(iam: BenchIam, person: number): Promise<ShownLog
     password: PASSWORD,
   });
   return {
-    browser,
+    open: (url) => browser.open(url, { headers: from }),
     codeVerifier,
     async send() {
       const answer = await browser.request(page.url, { method: "POST", body, headers: from });
@@ -47,8 +48,8 @@ export async function showLogin(iam: BenchIam, person: number): Promise<ShownLog
 
 /** Logs a person in to the end. @returns the access token */
 export async function accessToken(iam: BenchIam, person: number): Promise<string> {
-  const { send, browser, codeVerifier } = await showLogin(iam, person);
-  const visit = await browser.open(await send());
+  const { send, open, codeVerifier } = await showLogin(iam, person);
+  const visit = await open(await send());
   const code = new URL(visit.url).searchParams.get("code");
   const exchanged = await fetch(`${iam.origin}/v1/iam/tokens:exchange`, {
     method: "POST",

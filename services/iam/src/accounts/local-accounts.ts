@@ -99,6 +99,17 @@ export class LocalAccounts {
     return row === undefined ? undefined : this.#account(row);
   }
 
+  /** Accounts by their ids, as `find` has them. */
+  async findAll(ids: readonly string[]): Promise<ReadonlyMap<string, LocalAccount>> {
+    const rows = await this.#database
+      .selectFrom("iam_users")
+      .selectAll()
+      .where("id", "in", ids)
+      .where("deleted_time", "is", null)
+      .execute();
+    return new Map(rows.map((row) => [row.id, this.#account(row)]));
+  }
+
   /** An account by its normalized user name, with its hash. */
   async findForLogin(key: string): Promise<LoginAccount | undefined> {
     const row = await this.#database

@@ -6,8 +6,9 @@ import {
   ServiceError,
 } from "svc-access/runtime";
 import type { CurrentUserSchema, UpdateMeRequest } from "../../gen/svc/iam/v1/auth_pb.ts";
+import { BatchedReads } from "../accounts/batched-reads.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
-import type { LocalAccounts } from "../accounts/local-accounts.ts";
+import type { LocalAccount, LocalAccounts } from "../accounts/local-accounts.ts";
 import type { Groups } from "../users/groups.ts";
 import { avatarUrlProblem } from "./avatar-url.ts";
 import { changedFields } from "./field-mask.ts";
@@ -31,9 +32,14 @@ interface Own {
 /** Shows callers the record of themselves, and lets them change it. */
 export class CurrentUser {
   readonly #options: CurrentUserOptions;
+  /** Each page of a console reads its user. */
+  readonly #accounts: BatchedReads<LocalAccount> | undefined;
 
   constructor(options: CurrentUserOptions) {
+    const { accounts } = options;
     this.#options = options;
+    this.#accounts =
+      accounts === undefined ? undefined : new BatchedReads((ids) => accounts.findAll(ids));
   }
 
   /** The caller as the identity provider and this service know it. */
@@ -72,9 +78,11 @@ export class CurrentUser {
   }
 
   async #own(principal: Principal): Promise<Own> {
-    const { accounts, profiles } = this.#options;
+    const { profiles } = this.#options;
     const account =
-      principal.subjectType === "user" ? await accounts?.find(principal.subjectId) : undefined;
+      principal.subjectType === "user"
+        ? await this.#accounts?.find(principal.subjectId)
+        : undefined;
     if (account === undefined) {
       return { profile: await profiles.find(subjectOf(principal)), isLocal: false };
     }

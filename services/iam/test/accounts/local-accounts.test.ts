@@ -47,6 +47,17 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     expect(await accounts.findForLogin("bob")).toBeUndefined();
   });
 
+  test("several accounts are found by their ids; there is none for other ids", async () => {
+    const alice = await accounts.create(ALICE);
+    const bob = await accounts.create({ ...ALICE, username: "bob" });
+    const ids = [alice?.id ?? "", "another", bob?.id ?? "", "' or 1=1 --"];
+    const found = await accounts.findAll(ids);
+    expect(found.size).toBe(2);
+    expect(found.get(alice?.id ?? "")).toEqual(alice);
+    expect(found.get(bob?.id ?? "")).toEqual(bob);
+    expect(await accounts.findAll(["another"])).toEqual(new Map());
+  });
+
   test("a user name is taken in all letter cases, also by two at once", async () => {
     const both = await Promise.all([
       accounts.create(ALICE),

@@ -45,27 +45,30 @@ export class Listings {
   ): Steps<Page<Item>> {
     this.#moveTo(state.sequence);
     const size = pageSizeOf(request);
-    const key = listingKey([state.storeId, ...listing]);
-    const cursor = request.cursor === undefined ? undefined : parseCursor(key, request.cursor);
+    // Only listings of several pages need it, and it takes longer than a short listing.
+    let known: string | undefined;
+    const key = () => (known ??= listingKey([state.storeId, ...listing]));
+    const cursor = request.cursor === undefined ? undefined : parseCursor(key(), request.cursor);
     if (cursor !== undefined && cursor.sequence !== state.sequence) {
       throw new AuthzError(
         "OUT_OF_RANGE",
         "relationships were written after the previous page, and its state is no longer available; list again from the first page",
       );
     }
+    const kept = this.#kept.size === 0 ? undefined : this.#kept.get(key());
     // The request determines the type of the items.
-    const all = (this.#kept.get(key) as readonly Item[] | undefined) ?? (yield* evaluate());
+    const all = (kept as readonly Item[] | undefined) ?? (yield* evaluate());
     const start = cursor === undefined ? 0 : firstBehind(all, cursor.after, keyOf);
     const items = all.slice(start, start + size);
     const last = items.at(-1);
     const { revision, sequence } = state;
     if (last === undefined || start + size >= all.length) {
-      this.#remove(key);
+      if (this.#kept.size > 0) this.#remove(key());
       return { items, revision };
     }
     this.#moveTo(sequence);
-    this.#keep(key, all);
-    return { items, revision, nextCursor: formatCursor(key, { sequence, after: keyOf(last) }) };
+    this.#keep(key(), all);
+    return { items, revision, nextCursor: formatCursor(key(), { sequence, after: keyOf(last) }) };
   }
 
   /** Listings of another state can no longer be requested. */
