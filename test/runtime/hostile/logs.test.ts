@@ -240,8 +240,8 @@ describe("42 audit events", () => {
     await expect.poll(async () => (await list()).length).toBe(before + 4);
     const events = (await list()).slice(0, 4);
     expect(events.map(({ data }) => data.code).sort()).toEqual([
-      "CANCELLED",
       "FORBIDDEN",
+      "INVALID_ARGUMENT",
       "INVALID_ARGUMENT",
       "INVALID_ARGUMENT",
     ]);

@@ -52,12 +52,17 @@ describe("36 paths of alice that match no route", () => {
     ["36 the method in the path", "/GET /v1/profile", 400],
     ["37 no slash in front", "v1/profile", 400],
     ["37 another host", "http://evil/v1/profile", 400],
-    ["37 this host", "http://vault/v1/profile", 400],
+    ["37 this host by another scheme", "https://vault/v1/profile", 400],
     ["37 an authority", "vault:80", 400],
     ["36 an internal RPC with its verb encoded", "/v1/documents%3Areconcile", 404],
   ] as const)("%s", async (_title, target, status) => {
     const got = await ask(`GET ${target}`, ALICE, "trusted");
     expect(got).toMatchObject({ status, handled: [] });
+  });
+
+  test("37 this host in absolute form is the path alone", async () => {
+    const got = await ask("GET http://vault/v1/profile", ALICE, "trusted");
+    expect(got).toMatchObject({ status: 200, handled: ["GetProfile alice"] });
   });
 });
 
