@@ -436,6 +436,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
           "content-type",
           "connect-protocol-version",
           "connect-timeout-ms",
+          "connect-content-encoding",
           "grpc-timeout",
           "x-grpc-web",
           "x-user-agent",
@@ -451,7 +452,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
         expect([status, headers["access-control-allow-origin"]]).toEqual([200, ADMIN]);
         // The edge's list, regardless of the service.
         expect(headers["access-control-expose-headers"]).toBe(
-          "X-Request-ID, Content-Length, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin",
+          "X-Request-ID, Content-Length, Content-Encoding, Connect-Content-Encoding, Connect-Accept-Encoding, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin, Grpc-Encoding, Grpc-Accept-Encoding",
         );
         expect((await from(evil)).headers["access-control-allow-origin"]).toBeUndefined();
       }
