@@ -216,8 +216,12 @@ export class Dispatcher {
   }
 }
 
+const SLASH = 47;
+
 /** All that reads the target of a request, also handlers in the style of Node, gets its origin form. */
 function toOriginForm(incoming: IncomingMessage, headers: CallHeaders): void {
+  // Nearly all are; the rest costs each of them a look at the headers.
+  if (incoming.url?.charCodeAt(0) === SLASH) return;
   const scheme = "encrypted" in incoming.socket ? "https" : "http";
   const { url = "", method = "" } = incoming;
   incoming.url = originForm(url, method, scheme, single(headers, "host"));
