@@ -10,7 +10,7 @@ export interface EtcdServer {
   readonly endpoint: string;
   /** Stops the server; the default signal simulates a crash. */
   stop(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
-  /** Starts it again on the same port, with or without its data. */
+  /** Starts it again on the same port, with or without its data; nothing if it runs. */
   start(data?: "kept" | "lost"): Promise<void>;
   /** Stops it, and removes its data. */
   remove(): Promise<void>;
@@ -54,6 +54,7 @@ export async function startEtcd(): Promise<EtcdServer> {
     await exited;
   };
   const start = async (kept: "kept" | "lost" = "kept") => {
+    if (child !== undefined && child.exitCode === null) return;
     if (kept === "lost") rmSync(data, { recursive: true, force: true });
     child = spawn(binary, flags(data, client, peer), { stdio: "ignore" });
     await healthy(client, child);

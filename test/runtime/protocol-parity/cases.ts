@@ -159,6 +159,31 @@ export const CASES: fc.Arbitrary<Case> = fc
     }),
   );
 
+/** A case of a trusted gateway, whose caller may edit the document; the rest by `changes`. */
+function caseOf(rpc: RpcName, changes: Partial<Case>): Case {
+  const fields: Fields = { id: "open", text: "text", count: 2 };
+  return {
+    mode: "gateway_trusted",
+    rpc,
+    request: create(methodOf(rpc).input as DescMessage, RPCS[rpc].make(fields)),
+    fields,
+    credential: "headers",
+    isAllowed: true,
+    isGarbled: false,
+    behaviour: { error: undefined, isLate: false },
+    ...changes,
+  };
+}
+
+/** One case of each kind of outcome: few random ones may lack a kind. */
+export const EXAMPLES: readonly Case[] = [
+  caseOf("UpdateDocument", {}),
+  caseOf("UpdateDocument", { credential: "nothing" }),
+  caseOf("UpdateDocument", { isAllowed: false }),
+  caseOf("UpdateDocument", { isGarbled: true }),
+  caseOf("UpdateDocument", { behaviour: { error: new Error("secret"), isLate: false } }),
+];
+
 /** The call in its wire form. */
 export function wireCallOf({ rpc, request, fields }: Case): WireCall {
   const { input, methodKind } = methodOf(rpc);

@@ -7,7 +7,7 @@ const publisher = publishRoutes({
   environment: "test",
   documents: [documentOf(entryOf("Get"), entryOf("List"))],
   instance: "child",
-  leaseTtlSeconds: 2,
+  leaseTtlSeconds: 4,
 });
 const timer = setInterval(() => {
   if (publisher.readiness() !== undefined) return;
