@@ -24,6 +24,8 @@ const EXIT_UNUSABLE = 2;
  *
  * @param options the options of the server, or a function that loads them: its errors are reported
  * in the same way
+ * @param program the name of the program, with which each message on standard error begins, such as
+ * `notes: service.yaml:3:5: …`
  * @returns the server, once it has started; its audit events can be queried
  *
  * @example
@@ -42,8 +44,14 @@ const EXIT_UNUSABLE = 2;
  */
 export async function runServer(
   options: ServerOptions | (() => ServerOptions | Promise<ServerOptions>),
+  program?: string,
 ): Promise<Server> {
-  const end = new ProcessEnd();
+  const say = (text: string) => {
+    process.stderr.write(
+      printableLines(program === undefined ? `${text}\n` : `${program}: ${text}\n`),
+    );
+  };
+  const end = new ProcessEnd(say);
   try {
     const given = typeof options === "function" ? await options() : options;
     const logger = given.logger ?? createLogger(loggerOptionsOf(given.configuration.config));
@@ -55,15 +63,17 @@ export async function runServer(
     // It was asked to stop during the start, and is about to.
     if (end.isEnding) return new Promise(() => undefined);
     // Here too: the function may have opened something before it failed.
-    return process.exit(reportEnd(error));
+    return process.exit(reportEnd(error, say));
   }
 }
 
-function reportEnd(error: unknown): number {
+/** Writes a message for the person who starts the process. */
+type Say = (text: string) => void;
+
+function reportEnd(error: unknown, say: Say): number {
   const isForeseen = error instanceof StartUpError || error instanceof ConfigurationError;
   const message = redactText(error instanceof Error ? error.message : String(error));
-  const text = isForeseen ? message : `the server does not start: ${message}`;
-  process.stderr.write(`${printableLines(text)}\n`);
+  say(isForeseen ? message : `the server does not start: ${message}`);
   return isForeseen || isOfNeed(error) || isOfSystem(error) ? EXIT_UNUSABLE : 1;
 }
 
@@ -92,7 +102,10 @@ class ProcessEnd {
   #isEnding = false;
   #exitCode = 0;
 
-  constructor() {
+  readonly #say: Say;
+
+  constructor(say: Say) {
+    this.#say = say;
     for (const signal of SIGNALS) process.on(signal, () => this.#signal(signal));
     // Rejections that nobody handled come here, too.
     process.on("uncaughtException", (error) => this.#uncaught(error));
@@ -111,7 +124,7 @@ class ProcessEnd {
   #signal(signal: string): void {
     if (this.#isEnding) process.exit(1);
     if (this.#serving !== undefined) return this.#end();
-    process.stderr.write(`${signal} ends the process before the server was created\n`);
+    this.#say(`${signal} ends the process before the server was created`);
     process.exit(0);
   }
 
@@ -122,8 +135,7 @@ class ProcessEnd {
   #uncaught(error: unknown): void {
     this.#exitCode = 1;
     if (this.#serving === undefined) {
-      const text = `uncaught error: ${redactText(messageOf(error))}`;
-      process.stderr.write(`${printableLines(text)}\n`);
+      this.#say(`uncaught error: ${redactText(messageOf(error))}`);
       process.exit(1);
     }
     this.#serving.logger.error({ error }, "uncaught error: the process ends");

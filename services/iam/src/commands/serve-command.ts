@@ -24,7 +24,7 @@ Exit codes: 0 stopped by a signal, 1 an unexpected error or a second signal, 2 u
 the message explains, such as a configuration, a key file or a database that cannot be used.`,
     )
     .action(async (file: string) => {
-      await runServer(() => opened(open, file));
+      await runServer(() => opened(open, file), "svc-iam");
     });
 }
 

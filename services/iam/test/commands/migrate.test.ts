@@ -84,7 +84,7 @@ describe("the tables of PostgreSQL", async () => {
       expect(run("migrate", asService).status, "nothing is left to be made").toBe(0);
       // The start comes as far as the key file: no table and no right is missing.
       expect(run("serve", asService).stderr).toMatch(
-        /^the server does not start: iam\.encryption_key_file: /m,
+        /^svc-iam: the server does not start: iam\.encryption_key_file: /m,
       );
     },
   );
@@ -102,6 +102,6 @@ test.each([
   const { status, stderr } = run("serve", { driver: "sqlite", file: join(folder, "iam.db") });
   rmSync(keys, { force: true });
   expect(status).toBe(2);
-  expect(stderr).toMatch(/^the server does not start: iam\.encryption_key_file: /m);
+  expect(stderr).toMatch(/^svc-iam: the server does not start: iam\.encryption_key_file: /m);
   expect(stderr).toMatch(message);
 });

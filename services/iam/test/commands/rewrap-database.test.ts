@@ -72,7 +72,7 @@ test("what cannot be opened is reported, and left as it is", async () => {
   writeFileSync(keyFile(), line());
   const { status, stdout, stderr } = rewrap();
   writeFileSync(keyFile(), known);
-  expect([status, stdout]).toEqual([1, "0 values are now encrypted with the first key\n"]);
+  expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/^svc-iam: \d+ values could not be opened and are as they were/);
   expect(stderr).not.toContain(known.trim());
   expect(rewrap().status).toBe(0);
@@ -99,7 +99,10 @@ test("the service does not start with a key file that is not valid, and exits as
   const { status, stderr } = runProgram(process.execPath, [MAIN, "serve", file]);
   writeFileSync(keyFile(), known);
   await restart();
-  expect([status, stderr]).toEqual([2, expect.stringContaining("is not an encryption key")]);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(
+    /^svc-iam: the server does not start: iam\.encryption_key_file: .* is not an encryption key/,
+  );
 });
 
 test("each column with sealed values is re-wrapped", async () => {

@@ -1,0 +1,43 @@
+import { Command } from "commander";
+import { loadIamConfig } from "../config/load-iam-config.ts";
+import { runCommand, say } from "./run-command.ts";
+
+/** The exit codes of the command. */
+const EXIT = { rewrapped: 0, unopened: 1 } as const;
+
+/**
+ * The command `svc-iam rewrap`.
+ *
+ * @param configuration the file that is read if none is named
+ */
+export function rewrapCommand(configuration: string): Command {
+  return new Command("rewrap")
+    .description(
+      "Encrypt all secrets of the database with the first key of iam.encryption_key_file.",
+    )
+    .argument("[configuration]", "the file of the configuration", configuration)
+    .addHelpText(
+      "after",
+      `
+It may run while the service does. Before it, each replica must have started with a file that has
+the new key first and the old one after it; after it, the old key may be removed.
+
+Exit codes: 0 all values have the first key, 1 a value could not be opened and is as it was, 2 usage, or a
+key file or database that cannot be used.`,
+    )
+    .action((file: string) => runCommand(() => rewrapAll(file)));
+}
+
+async function rewrapAll(file: string): Promise<number> {
+  const { rewrapDatabase } = await import("./rewrap-database.ts");
+  const { rewrapped, unopened, reason } = await rewrapDatabase(loadIamConfig(file));
+  // A run that could open nothing has no result.
+  if (unopened === 0 || rewrapped > 0) {
+    process.stdout.write(`${rewrapped} values are now encrypted with the first key\n`);
+  }
+  if (unopened === 0) return EXIT.rewrapped;
+  say(
+    `${unopened} values could not be opened and are as they were, the first one: ${reason ?? "unknown"}`,
+  );
+  return EXIT.unopened;
+}
