@@ -25,6 +25,7 @@ import { LoginThrottle } from "./accounts/throttle/login-throttle.ts";
 import { authHandlers } from "./auth/auth-handlers.ts";
 import { TokenCheck } from "./auth/token-check.ts";
 import { openBootstrap } from "./bootstrap/open-bootstrap.ts";
+import { LoginCallbacks } from "./browser-login/login-callbacks.ts";
 import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import { directoryHandlers } from "./directory/directory-handlers.ts";
@@ -39,6 +40,7 @@ import { clockedJobs } from "./sessions/clocked-jobs.ts";
 import { openRevocationFeed } from "./sessions/open-revocation-feed.ts";
 import { Revocations } from "./sessions/revocations.ts";
 import type { BrowserSessionTables } from "./store/browser-session-tables.ts";
+import type { LoginCallbackTables } from "./store/login-callback-tables.ts";
 import { ProviderDatabase } from "./store/provider-database.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
 import { IAM_TABLES, type IamTables } from "./store/tables.ts";
@@ -111,9 +113,11 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     logger,
     ...(keySet === undefined ? {} : { keySet }),
   });
+  const callbacks = new LoginCallbacks(database.as<LoginCallbackTables>());
   const browsers = openBrowserLogin({
     configuration,
     database: database.as<BrowserSessionTables>(),
+    callbacks,
     provider: provider.client,
     verifier,
     recorder,
@@ -129,6 +133,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     hasher,
     provider: provider.client,
     verifier,
+    callbacks,
   });
   const groups = new Groups(engine);
   const auth = bindIAMAuthService(
@@ -193,7 +198,10 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     rawHandlers: [...provider.rawHandlers, ...browsers.rawHandlers, bootstrap.rawHandler],
     jobs: [
       ended.job,
-      ...clockedJobs([...provider.jobs, ...browsers.jobs, bootstrap.job, cleanUp], ended.clock),
+      ...clockedJobs(
+        [...provider.jobs, ...browsers.jobs, callbacks.job(), bootstrap.job, cleanUp],
+        ended.clock,
+      ),
     ],
     readiness: { bootstrap: bootstrap.readiness, clock: async () => ended.clock.problem },
     onStopping: () => ended.feed.close(),

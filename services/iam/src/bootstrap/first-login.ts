@@ -1,7 +1,9 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { CallContext, Principal, TokenVerifier } from "svc-access/runtime";
 import { checkTokens } from "../browser-login/check-tokens.ts";
+import type { LoginCallbacks } from "../browser-login/login-callbacks.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
+import { LINK_LIFE_MS } from "./bootstrap-links.ts";
 
 /** How a login by a link begins. */
 export interface BegunLogin {
@@ -14,6 +16,7 @@ export interface BegunLogin {
 export interface FirstLoginOptions {
   readonly provider: IdentityProvider;
   readonly verifier: TokenVerifier;
+  readonly callbacks: Pick<LoginCallbacks, "isFirst">;
   /** Where the provider sends browsers back to. */
   readonly redirectUri: string;
 }
@@ -46,7 +49,7 @@ export class FirstLogin {
    * Completes a login.
    *
    * @returns who has logged in; undefined where the callback does not belong to the browser's login, or
-   * the provider names no user
+   * is not its first one, or the provider names no user
    * @throws ServiceError as the provider's client does
    */
   async complete(
@@ -58,7 +61,10 @@ export class FirstLogin {
     const { state, nonce, verifier } = derive(token, secret);
     const [code, givenState] = [single(callback, "code"), single(callback, "state")];
     if (code === undefined || !isSame(givenState ?? "", state)) return undefined;
-    const { provider, redirectUri } = this.#options;
+    const { provider, redirectUri, callbacks } = this.#options;
+    // The link is dead by then.
+    const expireTime = Date.now() + LINK_LIFE_MS;
+    if (!(await callbacks.isFirst({ state, expireTime }))) return undefined;
     const issuer = single(callback, "iss") ?? "";
     const tokens = await provider.exchangeCode(
       { code, redirectUri, codeVerifier: verifier, nonce, issuer, isWholeCallback: true },

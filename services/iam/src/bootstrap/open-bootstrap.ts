@@ -10,6 +10,7 @@ import type {
 } from "svc-access/runtime";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
+import type { LoginCallbacks } from "../browser-login/login-callbacks.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
 import type { BootstrapTables } from "../store/bootstrap-tables.ts";
@@ -32,6 +33,7 @@ export interface BootstrapOptions {
   readonly accounts: LocalAccounts;
   readonly hasher: PasswordHasher;
   readonly provider: IdentityProvider;
+  readonly callbacks: LoginCallbacks;
   readonly verifier: TokenVerifier;
 }
 
@@ -92,11 +94,11 @@ function userFlow(
 }
 
 function loginFlow(
-  { configuration, provider, verifier }: BootstrapOptions,
+  { configuration, provider, verifier, callbacks }: BootstrapOptions,
   parts: BootstrapParts,
 ): BootstrapFlow {
   const { public_url: publicUrl } = configuration.sections.iam;
   const redirectUri = `${publicUrl}${BOOTSTRAP_CALLBACK_PATH}`;
-  const login = new FirstLogin({ provider, verifier, redirectUri });
+  const login = new FirstLogin({ provider, verifier, callbacks, redirectUri });
   return new FirstLoginFlow({ ...parts, login, publicUrl });
 }

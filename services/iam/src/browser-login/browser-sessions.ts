@@ -107,16 +107,6 @@ export class BrowserSessions {
     return { token, seconds: absoluteMs / 1000 };
   }
 
-  /** Whether a login has begun a session. */
-  async hasBegun(state: string): Promise<boolean> {
-    const row = await this.#database.kysely
-      .selectFrom("iam_browser_sessions")
-      .select("id")
-      .where("login_id", "=", hash(state))
-      .executeTakeFirst();
-    return row !== undefined;
-  }
-
   /** The session of a cookie's token, which is used now; undefined if there is none, or it is over. */
   async use(token: string): Promise<BrowserSession | undefined> {
     if (!TOKEN.test(token)) return undefined;

@@ -13,6 +13,7 @@ import { accountPage, badReturnPage, failedLoginPage } from "./browser-login-pag
 import type { BrowserSessions } from "./browser-sessions.ts";
 import { checkTokens, refreshTimeOf } from "./check-tokens.ts";
 import { cookieLine, cookiesOf, SESSION_COOKIE } from "./cookies.ts";
+import type { LoginCallbacks } from "./login-callbacks.ts";
 import { ACCOUNT_PATH, CALLBACK_PATH, LOGIN_PATH } from "./paths.ts";
 import type { PendingLogin, PendingLogins } from "./pending-logins.ts";
 import { returnAddress } from "./return-path.ts";
@@ -23,6 +24,7 @@ export interface LoginHandlersOptions {
   readonly origin: string;
   readonly provider: IdentityProvider;
   readonly pending: PendingLogins;
+  readonly callbacks: LoginCallbacks;
   readonly sessions: BrowserSessions;
   readonly verifier: TokenVerifier;
   readonly logger: Pick<ProcessLogger, "error" | "warn">;
@@ -76,13 +78,12 @@ async function completeLogin(
   { query, headers }: RawRequest,
   call: CallContext,
 ): Promise<RawResponse> {
-  const { pending, sessions, logger } = options;
+  const { pending, callbacks, sessions, logger } = options;
   const state = single(query, "state");
   const login = state === undefined ? undefined : pending.find(headers, state);
   if (login === undefined) return pageResponse(400, failedLoginPage(EXPIRED));
   const ended = pending.ended(login.state);
-  // A provider may end the session's tokens if it sees the code again.
-  if (await sessions.hasBegun(login.state)) {
+  if (!(await callbacks.isFirst(login))) {
     return pageResponse(400, failedLoginPage(EXPIRED), { "Set-Cookie": ended });
   }
   const code = single(query, "code");

@@ -16,6 +16,7 @@ import { SecretBox } from "../secrets/secret-box.ts";
 import type { BrowserSessionTables } from "../store/browser-session-tables.ts";
 import { BrowserSessions } from "./browser-sessions.ts";
 import { FreshTokens } from "./fresh-tokens.ts";
+import type { LoginCallbacks } from "./login-callbacks.ts";
 import { loginHandlers } from "./login-handlers.ts";
 import { logoutHandler } from "./logout-handler.ts";
 import { ACCOUNT_PATH, CALLBACK_PATH, LOGIN_PATH, LOGOUT_PATH } from "./paths.ts";
@@ -26,6 +27,7 @@ import { SessionAuthenticator } from "./session-authenticator.ts";
 export interface BrowserLoginParts {
   readonly configuration: LoadedIamConfig;
   readonly database: ServiceDatabase<BrowserSessionTables>;
+  readonly callbacks: LoginCallbacks;
   readonly provider: IdentityProvider;
   readonly verifier: TokenVerifier;
   /** For what the provider does outside of calls. */
@@ -63,7 +65,7 @@ const OF_THE_EDGE: BrowserLogin = {
  * @throws EncryptionKeyError if the encryption keys cannot be read
  */
 export function openBrowserLogin(parts: BrowserLoginParts): BrowserLogin {
-  const { configuration, database, provider, verifier, recorder, logger } = parts;
+  const { configuration, database, callbacks, provider, verifier, recorder, logger } = parts;
   const { config, sections } = configuration;
   const { iam } = sections;
   if (iam.browser_login !== "self") return OF_THE_EDGE;
@@ -85,6 +87,7 @@ export function openBrowserLogin(parts: BrowserLoginParts): BrowserLogin {
         origin,
         provider,
         pending: new PendingLogins(box),
+        callbacks,
         sessions,
         verifier,
         logger,

@@ -10,6 +10,11 @@ import {
   createBrowserSessionTables,
 } from "./browser-session-tables.ts";
 import { createUserTables } from "./create-user-tables.ts";
+import {
+  createLoginCallbackTables,
+  LOGIN_CALLBACK_RIGHTS,
+  type LoginCallbackTables,
+} from "./login-callback-tables.ts";
 import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
 import { addSessionEnd } from "./session-tables.ts";
 import type { UserTables } from "./user-tables.ts";
@@ -19,7 +24,8 @@ export interface IamTables
   extends ProviderTables,
     UserTables,
     BrowserSessionTables,
-    BootstrapTables {}
+    BootstrapTables,
+    LoginCallbackTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -31,11 +37,13 @@ export const IAM_TABLES: ServiceTables = {
     { name: "add_session_end", up: addSessionEnd },
     { name: "create_browser_sessions", up: createBrowserSessionTables },
     { name: "create_bootstrap_tables", up: createBootstrapTables },
+    { name: "create_login_callbacks", up: createLoginCallbackTables },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
     ...BROWSER_SESSION_RIGHTS,
     ...BOOTSTRAP_RIGHTS,
+    ...LOGIN_CALLBACK_RIGHTS,
     iam_users: ["select", "insert", "update"],
     iam_profiles: ["select", "insert", "update"],
     iam_preferences: ["select", "insert", "update"],

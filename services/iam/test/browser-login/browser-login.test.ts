@@ -1,3 +1,4 @@
+import { openAuditLog } from "svc-access/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Browser } from "../support/browser.ts";
 import {
@@ -150,6 +151,32 @@ describe("a callback that is refused", () => {
     browser.setCookie(name, cookie);
     expect(await status(browser, url)).toBe(400);
     expect(await whoIs(service, browser)).toBe("alice");
+  });
+
+  test("31, 33 several times at once: one counts, and its session continues [IDP-18]", async () => {
+    const browser = new Browser(service.origin);
+    const url = await untilCallback(browser);
+    const sent = await Promise.all([1, 2, 3, 4].map(() => status(browser, url)));
+    expect(sent.sort()).toEqual([303, 400, 400, 400]);
+    expect(await whoIs(service, browser)).toBe("alice");
+    // A code that is redeemed twice would have ended it at the provider.
+    const log = await openAuditLog(service.options.configuration);
+    const { events } = await log.list({ type: "authorization_code.reused" });
+    await log.close();
+    expect(events).toEqual([]);
+  });
+
+  test("31 after one of the same login that was refused", async () => {
+    const browser = new Browser(service.origin);
+    const url = await untilCallback(browser);
+    const [name = ""] = browser.names().filter((one) => one.startsWith("__Host-iam_pending_"));
+    const cookie = browser.cookie(name) ?? "";
+    const refused = new URL(url);
+    refused.searchParams.set("error", "access_denied");
+    expect(await status(browser, refused)).toBe(400);
+    browser.setCookie(name, cookie);
+    expect(await status(browser, url)).toBe(400);
+    expect(browser.cookie(SESSION)).toBeUndefined();
   });
 });
 
