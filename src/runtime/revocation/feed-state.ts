@@ -1,4 +1,5 @@
 import type { Logger } from "../../common/logger.ts";
+import type { FeedRefusal } from "./feed-refusal.ts";
 
 /**
  * Whether the revocations are known: not yet, all of them, not for some time, there are more than can
@@ -20,6 +21,8 @@ export interface FeedSituation {
   readonly size: number;
   /** Why the last connection ended. */
   readonly reason: string;
+  /** How the feed refuses this service; undefined if it does not. */
+  readonly refusal: FeedRefusal | undefined;
 }
 
 /** Why the revocations are not known; undefined if they are. */
@@ -30,9 +33,9 @@ export function whatIsMissing(state: FeedState, situation: FeedSituation): strin
     case "full":
       return `there are more than max_entries (${situation.maxEntries})`;
     case "starting":
-      return "they were not received yet";
+      return situation.refusal?.reason ?? "they were not received yet";
     case "lost":
-      return `nothing was received for ${LOSS_MS / 1000} seconds`;
+      return situation.refusal?.reason ?? `nothing was received for ${LOSS_MS / 1000} seconds`;
     case "apart":
       return difference(situation);
   }

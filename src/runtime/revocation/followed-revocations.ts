@@ -6,6 +6,7 @@ import { BearerUnchecked } from "../authn/jwt/bearer-token.ts";
 import type { RevocableToken, RevocationList } from "../authn/jwt/revocation-list.ts";
 import { EarliestTime } from "./earliest-time.ts";
 import { FeedClock } from "./feed-clock.ts";
+import { type FeedRefusal, feedRefusal } from "./feed-refusal.ts";
 import {
   type FeedSituation,
   type FeedState,
@@ -76,6 +77,8 @@ export class FollowedRevocations implements RevocationList {
   #state: FeedState = "starting";
   /** Why the last connection ended. */
   #reason = "no response yet";
+  /** How the last connection was refused; undefined if it was not. */
+  #refusal: FeedRefusal | undefined;
 
   constructor(options: FollowOptions) {
     const { clocks = SYSTEM_CLOCKS, maxEntries } = options;
@@ -143,7 +146,8 @@ export class FollowedRevocations implements RevocationList {
   #situation(): FeedSituation {
     const { logger, onLoss, maxEntries } = this.#options;
     const { aheadMs } = this.#feedClock;
-    return { logger, onLoss, maxEntries, aheadMs, size: this.size, reason: this.#reason };
+    const [reason, refusal] = [this.#reason, this.#refusal];
+    return { logger, onLoss, maxEntries, aheadMs, size: this.size, reason, refusal };
   }
 
   #refuses(state: FeedState): boolean {
@@ -202,8 +206,10 @@ export class FollowedRevocations implements RevocationList {
         if (part.current && !isKnown) throw new Error("it sent no snapshot");
         this.#apply(part);
       }
+      this.#refusedBy(undefined);
     } catch (error) {
       if (!abort.signal.aborted) reason = error instanceof Error ? error.message : String(error);
+      this.#refusedBy(feedRefusal(error));
     } finally {
       clearTimeout(silence);
       end.removeEventListener("abort", onEnd);
@@ -211,6 +217,14 @@ export class FollowedRevocations implements RevocationList {
       await connection?.close().catch(() => undefined);
     }
     return reason;
+  }
+
+  /** Logs a refusal at once, but not again with each attempt. */
+  #refusedBy(refusal: FeedRefusal | undefined): void {
+    if (refusal !== undefined && refusal !== this.#refusal) {
+      this.#options.logger.error({}, `${refusal.reason}: ${refusal.fix}`);
+    }
+    this.#refusal = refusal;
   }
 
   /** @throws Error if there is no room for a revocation; all of them are then asked for again */
@@ -232,6 +246,7 @@ export class FollowedRevocations implements RevocationList {
     if (position !== "") this.#position = position;
     if (!current) return;
     this.#isFull = false;
+    this.#refusal = undefined;
     this.#currentAt = this.#clocks.monotonic();
     void this.state;
   }

@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { MemoryRevocationList, type Revocation } from "../../../src/runtime/index.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -164,15 +165,27 @@ test("a service that IAM does not know, or that cannot reach it, serves calls wi
   await started(startFeed({ address: `127.0.0.1:${port}` }));
   const wrong = { endpoint: `127.0.0.1:${port}`, token: `${INTERNAL_TOKEN}x`, insecure: true };
   const absent = { endpoint: `127.0.0.1:${await freePort()}`, insecure: true };
-  for (const revocation of [wrong, absent]) {
+  for (const [revocation, reason] of [
+    [wrong, "IAM does not accept the internal token of this service"],
+    [absent, "they were not received yet"],
+  ] as const) {
     const service = await started(startFollower(issuer.url, revocation));
+    await until("it was tried", () => service.lines.some((line) => line.includes("has ended")));
     expect(await callWith(service, token())).toBe(UNKNOWN);
     expect(await callWith(service, undefined)).toBe("401 missing principal");
-    expect(await readyz(service)).toEqual({
+    const notReady = {
       code: 503,
       status: "not_ready",
-      reasons: ["revocations: they were not received yet, so tokens are refused"],
-    });
+      reasons: [`revocations: ${reason}, so tokens are refused`],
+    };
+    await until("/readyz says so", async () => isDeepStrictEqual(await readyz(service), notReady));
+    const errors = service.lines.filter((line) => JSON.parse(line).level === "error");
+    expect(errors.map((line) => JSON.parse(line).message)).toEqual(
+      revocation === wrong
+        ? [expect.stringContaining("must be one of security.authn.internal_call.token of IAM")]
+        : [],
+    );
+    expect(service.lines.join("")).not.toContain(INTERNAL_TOKEN);
   }
 });
 

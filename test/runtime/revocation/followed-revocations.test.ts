@@ -1,6 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { RevocableToken } from "../../../src/runtime/authn/jwt/revocation-list.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { createLogger } from "../../../src/runtime/logging/create-logger.ts";
 import {
   FollowedRevocations,
@@ -94,6 +95,49 @@ describe("before the first snapshot is complete", () => {
     expect(followed.state).toBe("lost");
     expect(followed.readiness()).toBe("nothing was received for 10 seconds, so tokens are refused");
     expect(log()).toMatchObject([{ level: "error", reason: "no response yet" }]);
+  });
+});
+
+describe("a server that refuses this service", () => {
+  test.each([
+    ["UNAUTHORIZED", "IAM does not accept the internal token of this service", /token_file here/],
+    ["FORBIDDEN", "IAM does not send revocations to this service", /for this service$/],
+    ["UNIMPLEMENTED", "the server that is followed has no revocations", /endpoint must be/],
+  ] as const)("is named, and logged once: %s", async (code, reason, fix) => {
+    const { clocks, feed, followed, log } = follow();
+    for (const number of [0, 1]) {
+      const connection = await feed.connection(number);
+      await connection.fail(new ServiceError(code, "what the server says"));
+    }
+    await feed.connection(2);
+    expect(followed.readiness()).toBe(`${reason}, so tokens are refused`);
+    const errors = log().filter(({ level }) => level === "error");
+    expect(errors).toMatchObject([{ message: expect.stringMatching(fix) }]);
+    clocks.pass(10_000);
+    expect(followed.readiness()).toBe(`${reason}, so tokens are refused`);
+  });
+
+  test("is no longer named once it fails otherwise, or serves", async () => {
+    const { feed, followed } = follow();
+    const refused = new ServiceError("UNAUTHORIZED", "wrong internal token");
+    await (await feed.connection(0)).fail(refused);
+    await (await feed.connection(1)).fail(new ServiceError("UNAVAILABLE", "gone"));
+    const next = await feed.connection(2);
+    expect(followed.readiness()).toBe("they were not received yet, so tokens are refused");
+    await next.fail(refused);
+    await (await feed.connection(3)).snapshot();
+    expect(followed.readiness()).toBeUndefined();
+  });
+
+  test("after it had served leaves the service ready, and is named in the details", async () => {
+    const { clocks, connection, feed, followed } = await following();
+    await connection.fail(new ServiceError("UNAUTHORIZED", "wrong internal token"));
+    await feed.connection(1);
+    expect(followed.readiness()).toBeUndefined();
+    clocks.pass(10_000);
+    expect(followed.readiness()).toEqual({
+      detail: "IAM does not accept the internal token of this service, so tokens are refused",
+    });
   });
 });
 
