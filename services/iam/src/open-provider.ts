@@ -44,6 +44,8 @@ export interface OpenedProvider {
   readonly requiresPkce: boolean;
   readonly rawHandlers: readonly RawHandler[];
   readonly jobs: readonly Job[];
+  /** Why it cannot serve, for `/readyz`. */
+  readonly problem: () => string | undefined;
   /** The key set of its tokens; undefined where it is fetched. */
   readonly keySet: (() => Promise<object>) | undefined;
 }
@@ -58,7 +60,12 @@ const NS_PER_MS = 1_000_000;
 export async function openProvider(parts: ProviderParts): Promise<OpenedProvider> {
   const { provider } = parts.configuration.config.security.authn;
   if (provider === "embedded") return openEmbedded(parts);
-  const elsewhere = { sessions: undefined, requiresPkce: false, rawHandlers: [] };
+  const elsewhere = {
+    sessions: undefined,
+    requiresPkce: false,
+    rawHandlers: [],
+    problem: () => undefined,
+  };
   if (provider === "casdoor") return { ...openCasdoor(parts), ...elsewhere };
   return { ...openOidc(parts), ...elsewhere, directory: undefined, keySet: undefined };
 }
@@ -111,6 +118,7 @@ async function openEmbedded({
     requiresPkce: true,
     rawHandlers: providerHandlers(provider),
     jobs: provider.jobs(),
+    problem: () => provider.problem,
     keySet: () => provider.keySet(),
   };
 }

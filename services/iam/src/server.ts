@@ -203,7 +203,11 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
         ended.clock,
       ),
     ],
-    readiness: { bootstrap: bootstrap.readiness, clock: async () => ended.clock.problem },
+    readiness: {
+      bootstrap: bootstrap.readiness,
+      clock: async () => ended.clock.problem,
+      keys: provider.problem,
+    },
     onStopping: () => ended.feed.close(),
     ...(keySet === undefined ? {} : { keySet }),
   };

@@ -8,7 +8,7 @@ import {
   ServiceError,
   type TokenVerifier,
 } from "svc-access/runtime";
-import { UnsealError } from "../secrets/secret-box.ts";
+import { MissingKeyError, UnsealError } from "../secrets/secret-box.ts";
 import type { BrowserSessions, SessionSubject } from "./browser-sessions.ts";
 import { cookieOf, SESSION_COOKIE } from "./cookies.ts";
 import { type FreshTokens, sessionIsOver } from "./fresh-tokens.ts";
@@ -43,6 +43,14 @@ export class SessionAuthenticator implements Authenticator {
       if (error instanceof DatabaseError) {
         throw new ServiceError("UNAVAILABLE", "sessions cannot be read now", { cause: error });
       }
+      if (error instanceof MissingKeyError) {
+        // It continues at replicas that have the key.
+        this.#options.logger.error(
+          { err: error, key: error.keyId },
+          "a browser session cannot be read: an encryption key is missing",
+        );
+        throw unreadable(error);
+      }
       if (error instanceof UnsealError) {
         this.#options.logger.error({ err: error }, "a browser session cannot be read, and is over");
         throw sessionIsOver(error);
@@ -52,17 +60,27 @@ export class SessionAuthenticator implements Authenticator {
   }
 
   async #identity(cookie: string): Promise<Identity> {
-    const { sessions, fresh, verifier } = this.#options;
+    const { sessions, fresh, verifier, logger } = this.#options;
     const session = await sessions.use(cookie);
     if (session === undefined) throw sessionIsOver();
     const { id, tokens } = await fresh.of(session);
     const token = await verifier.verify(tokens.accessToken);
+    if (!token.active && token.reason === "invalid") {
+      // It was valid when it was stored: the key that signed it is not known here, or not any more. The
+      // next refresh brings another one.
+      logger.error({}, "the access token of a browser session cannot be verified");
+      throw unreadable();
+    }
     if (!token.active || !isOf(session, token.principal)) {
       await sessions.end(id);
       throw sessionIsOver();
     }
     return { principal: token.principal, credential: "cookie" };
   }
+}
+
+function unreadable(cause?: unknown): ServiceError {
+  return new ServiceError("UNAVAILABLE", "the session cannot be read now", { cause });
 }
 
 function isOf({ subjectId, subjectType }: SessionSubject, principal: Principal): boolean {

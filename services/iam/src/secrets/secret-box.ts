@@ -17,6 +17,30 @@ export class UnsealError extends Error {
   override readonly name = "UnsealError";
 }
 
+/**
+ * The key of a sealed value is not in the key file of this process; that of another replica may have it.
+ * The message names the key. `oidc-provider` answers with its status, and nothing of its message.
+ */
+export class MissingKeyError extends UnsealError {
+  /** The id of the key. */
+  readonly keyId: string;
+  /** The HTTP status. */
+  readonly status = 503;
+  /** The same. */
+  readonly statusCode = 503;
+  /** Whether callers may read the message. */
+  readonly expose = false;
+
+  /**
+   * @param keyId the id of the key
+   * @param message names the key and the fix
+   */
+  constructor(keyId: string, message: string) {
+    super(message);
+    this.keyId = keyId;
+  }
+}
+
 const DEVELOPMENT_KEY = EncryptionKeys.ofDevelopment().first.id;
 const VERSION = "v1";
 const CIPHER = "aes-256-gcm";
@@ -65,7 +89,7 @@ export class SecretBox {
   /**
    * Decrypts a value.
    *
-   * @throws UnsealError if its key is not in the file, or it was changed, cut or moved
+   * @throws MissingKeyError if its key is not in the file; UnsealError if it was changed, cut or moved
    */
   open(value: string, place: SealedPlace): string {
     const [version, id = "", text = "", ...more] = value.split(".");
@@ -79,7 +103,8 @@ export class SecretBox {
         id === DEVELOPMENT_KEY
           ? "the one that development uses without iam.encryption_key_file: begin with a new database, or remove iam.encryption_key_file in development"
           : `${shown(id)}, which is not in iam.encryption_key_file: add that key as a further line`;
-      throw new UnsealError(`a value in ${where} is encrypted with the key ${fix}`);
+      const message = `a value in ${where} is encrypted with the key ${fix}`;
+      throw new MissingKeyError(shown(id), message);
     }
     const bytes = Buffer.from(text, "base64url");
     const changed = new UnsealError(

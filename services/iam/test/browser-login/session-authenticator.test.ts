@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { BrowserSession, BrowserSessions } from "../../src/browser-login/browser-sessions.ts";
 import type { FreshTokens } from "../../src/browser-login/fresh-tokens.ts";
 import { SessionAuthenticator } from "../../src/browser-login/session-authenticator.ts";
-import { UnsealError } from "../../src/secrets/secret-box.ts";
+import { MissingKeyError, UnsealError } from "../../src/secrets/secret-box.ts";
 import { SESSION } from "../support/browser-login.ts";
 
 const ALICE = { subjectType: "user", subjectId: "alice" } as Principal;
@@ -41,7 +41,10 @@ function authenticate(cookie: string | undefined, parts: Parts = {}) {
     sessions: sessions as unknown as BrowserSessions,
     fresh: { of: fresh } as FreshTokens,
     verifier: { verify },
-    logger: { error: (_: object, message: string) => void logged.push(message) } as never,
+    logger: {
+      error: ({ key }: { readonly key?: string }, message: string) =>
+        void logged.push([message, key].filter((part) => part !== undefined).join(" ")),
+    } as never,
   });
   const values = cookie === undefined ? [] : [`${SESSION}=${cookie}`];
   const headers = { all: (name: string) => (name === "cookie" ? values : []) };
@@ -62,11 +65,25 @@ describe("a session that identifies nobody", () => {
       [],
     ],
     [
-      "its encryption key is gone",
-      { use: fails(new UnsealError("no key")) },
+      "this replica lacks its encryption key",
+      { use: fails(new MissingKeyError("k1", "no key k1")) },
+      "UNAVAILABLE",
+      [],
+      ["a browser session cannot be read: an encryption key is missing k1"],
+    ],
+    [
+      "it was changed in the database",
+      { use: fails(new UnsealError("changed")) },
       "UNAUTHORIZED",
       [],
       ["a browser session cannot be read, and is over"],
+    ],
+    [
+      "this replica lacks the key that signed its token",
+      { verify: inactive("invalid") },
+      "UNAVAILABLE",
+      [],
+      ["the access token of a browser session cannot be verified"],
     ],
     [
       "its tokens cannot be refreshed now",

@@ -26,6 +26,7 @@ import {
   AUTHORIZATION_ENDPOINT,
   DEVICE_START_PATH,
   endpointPath,
+  KEY_SET_ENDPOINT,
   TOKEN_ENDPOINTS,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
@@ -92,15 +93,33 @@ export class EmbeddedProvider {
     return this.#options;
   }
 
-  /** Loads `oidc-provider`, half a second, and makes the first keys. Otherwise the first request does. */
+  /**
+   * Loads `oidc-provider`, half a second, and makes the first keys. Otherwise the first request does.
+   *
+   * @throws UnsealError if a signing key cannot be read
+   */
   async load(): Promise<void> {
-    await this.current();
+    await this.#instances.load();
   }
 
-  /** The key set (RFC 7517) that its tokens are verified with. */
+  /**
+   * The key set (RFC 7517) that its tokens are verified with. It is read when a token has an unknown key,
+   * which another replica may have made since.
+   *
+   * @throws MissingKeyError if another replica has sealed a key that this one cannot open: a token of it
+   * would seem to have an unknown key
+   */
   async keySet(): Promise<{ readonly keys: readonly object[] }> {
+    await this.#instances.look();
     const { keys } = await this.current();
     return { keys: keys.map(({ kty, n, e, kid, alg, use }) => ({ kty, n, e, kid, alg, use })) };
+  }
+
+  /** For `/readyz`: why its key set is not whole; undefined if it is. */
+  get problem(): string | undefined {
+    return this.#instances.missing === undefined
+      ? undefined
+      : "a signing key of another replica cannot be read: an encryption key is missing in iam.encryption_key_file";
   }
 
   /**
@@ -190,6 +209,10 @@ export class EmbeddedProvider {
     // A token of a clock that is ahead would count long after its login was ended.
     if (this.#options.clock?.problem !== undefined && !CACHEABLE.test(path)) {
       throw new ServiceError("UNAVAILABLE", "the clock of this process is wrong");
+    }
+    // Who gets a key set that lacks a key refuses the tokens of other replicas.
+    if (path === KEY_SET_ENDPOINT && this.#instances.missing !== undefined) {
+      throw this.#instances.missing;
     }
     const body = method === "POST" ? await request.body() : undefined;
     const cookieName = sessionCookieName(this.#options.publicUrl);

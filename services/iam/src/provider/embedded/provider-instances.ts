@@ -1,6 +1,7 @@
 import type { Provider } from "oidc-provider";
 import type { FormTokens } from "../../pages/form-tokens.ts";
 import { type Pages, providerPages } from "../../pages/provider-pages.ts";
+import { MissingKeyError } from "../../secrets/secret-box.ts";
 import type { ProviderDatabase } from "../../store/provider-database.ts";
 import type { Rotation } from "../../store/provider-keys.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
@@ -25,6 +26,7 @@ export class ProviderInstances {
   readonly #pages: Pages;
   readonly #keys: SigningKeys;
   #instance: Promise<Instance> | undefined;
+  #missing: MissingKeyError | undefined;
 
   constructor(
     options: EmbeddedProviderOptions,
@@ -42,21 +44,53 @@ export class ProviderInstances {
     });
   }
 
-  /** The provider of the moment. */
+  /** The provider of the moment, for a request. */
   async current(): Promise<Instance> {
+    try {
+      return await this.load();
+    } catch (error) {
+      throw requestError(error);
+    }
+  }
+
+  /**
+   * The provider of the moment.
+   *
+   * @throws UnsealError if a signing key cannot be read
+   */
+  async load(): Promise<Instance> {
     this.#instance ??= this.#make();
     try {
       return await this.#instance;
     } catch (error) {
       this.#instance = undefined;
-      throw requestError(error);
+      throw error;
     }
   }
 
-  /** Makes a new provider if the keys have changed, also by another replica. */
+  /**
+   * Makes a new provider if the keys have changed, also by another replica.
+   *
+   * @throws MissingKeyError if another replica has sealed a key that this one cannot open
+   */
   async look(): Promise<void> {
+    try {
+      await this.#look();
+      this.#missing = undefined;
+    } catch (error) {
+      if (error instanceof MissingKeyError) this.#missing = error;
+      throw error;
+    }
+  }
+
+  /** The encryption key that this process lacks, as it was last seen. */
+  get missing(): MissingKeyError | undefined {
+    return this.#missing;
+  }
+
+  async #look(): Promise<void> {
     if (this.#instance === undefined) return;
-    const { keys } = await this.current();
+    const { keys } = await this.load();
     if ((await this.#keys.version()) === versionOf(keys)) return;
     // Requests under way continue with the one before.
     const made = await this.#make();

@@ -6,6 +6,8 @@ export const USER_CODE_PATH = "/device";
 export const DEVICE_START_PATH = "/device/auth";
 /** Where the page of a logout sends its form. */
 export const LOGOUT_FORM_PATH = "/session/end/confirm";
+/** Where the keys are that tokens are verified with. */
+export const KEY_SET_ENDPOINT = "/jwks";
 /** Endpoints that take an access token, which may be a JWT. */
 export const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set([
   "/token/introspection",
@@ -17,6 +19,7 @@ const FIXED: ReadonlySet<string> = new Set([
   USER_CODE_PATH,
   DEVICE_START_PATH,
   LOGOUT_FORM_PATH,
+  KEY_SET_ENDPOINT,
   ...TOKEN_ENDPOINTS,
 ]);
 
