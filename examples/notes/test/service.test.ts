@@ -28,9 +28,13 @@ test("the owner may change an item, others may not, and both calls are audited",
     ["hello"],
   );
   assert.deepEqual((await bob.listItems({})).items, []);
-  // A service with the same name is another caller.
-  const service = server.as({ service: "alice" }).grpc(NotesService);
-  assert.deepEqual((await service.listItems({})).items, []);
+  // A service or a service account with the same name is another caller.
+  for (const other of [
+    { service: "alice" },
+    { user: "alice", subjectType: "service_account" },
+  ] as const) {
+    assert.deepEqual((await server.as(other).grpc(NotesService).listItems({})).items, []);
+  }
 
   const events = await server.auditEvents({ type: "notes.item.set" });
   assert.deepEqual(

@@ -75,7 +75,8 @@ export interface AuthorizationEngine {
   readonly kind: EngineKind;
 
   /**
-   * Decides a check.
+   * Decides a check. A caller of a type that the model does not have (`user`, `service_account` or
+   * `service`) holds nothing: its checks are denied, and its lists are empty.
    *
    * @throws AuthzError INVALID_ARGUMENT for a request that the model has no answer to; another code, such
    * as UNAVAILABLE or DEADLINE_EXCEEDED, where no decision was reached

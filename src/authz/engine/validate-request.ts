@@ -1,4 +1,5 @@
 import { didYouMean } from "../../diagnostics/nearest.ts";
+import { CALLER_SUBJECT_TYPES } from "../../model/caller-types.ts";
 import { type Definition, formatSubject, type Model } from "../../model/index.ts";
 import { OBJECT_IDS, type ObjectIdRule, WILDCARD } from "../../model/object-id.ts";
 import type {
@@ -37,14 +38,24 @@ export class RequestValidator {
     checkObjectId(this.#ids, "resource", resource.id);
     this.#concreteId(subject);
     this.#requireMember(resource.type, permission);
-    this.#requireSubject(subject);
+    if (!this.isUnknownCaller(subject)) this.#requireSubject(subject);
   }
 
   /** Also a lookup of resources, except for its page. */
   checkAny({ resourceType, permission, subject }: CheckAnyRequest): void {
     this.#concreteId(subject);
     this.#requireMember(resourceType, permission);
-    this.#requireSubject(subject);
+    if (!this.isUnknownCaller(subject)) this.#requireSubject(subject);
+  }
+
+  /**
+   * Whether a subject is a caller of a type that the model does not have, such as a service account of a
+   * service for people: it holds nothing. Other unknown types are mistakes.
+   */
+  isUnknownCaller({ type, relation }: SubjectReference): boolean {
+    return (
+      relation === undefined && CALLER_SUBJECT_TYPES.has(type) && !this.#model.definitions.has(type)
+    );
   }
 
   lookupSubjects(request: LookupSubjectsRequest): void {

@@ -10,6 +10,7 @@ import { lookupsContract } from "./lookups.ts";
 import { signalsContract } from "./signals.ts";
 import type { ContractTarget, OpenTarget } from "./target.ts";
 import { tokensContract } from "./tokens.ts";
+import { unknownCallersContract } from "./unknown-callers.ts";
 import { watchContract } from "./watch.ts";
 import { writesContract } from "./writes.ts";
 
@@ -32,6 +33,7 @@ export function describeContract(target: ContractTarget): void {
     lookupsContract(opened);
     filtersContract(opened, differences);
     badRequestsContract(opened);
+    unknownCallersContract(opened);
     tokensContract(opened, differences);
     watchContract(opened, differences);
     signalsContract(opened);

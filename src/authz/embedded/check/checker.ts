@@ -50,7 +50,8 @@ export class Checker {
 
   /** Whether the subject is found at a node of an object; -1 is an object without relationships. */
   check(object: number, node: number, subject: CheckSubject): boolean {
-    if (!this.#walk.begin(node, subject)) return false;
+    // The model does not have its type.
+    if (subject.type < 0 || !this.#walk.begin(node, subject)) return false;
     this.#depth = 0;
     this.#steps = 0;
     this.#memo.clear();

@@ -79,6 +79,8 @@ export class ResourceFinder {
   }
 
   *#walk({ who, target }: Lookup): Generator<number | undefined, void> {
+    // The model does not have its type.
+    if (who.type < 0) return;
     const visited = this.#visited.take();
     try {
       yield* new ResourceWalk(this.#graph, this.#leadingTo(target), visited).run(who, target);

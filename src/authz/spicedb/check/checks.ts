@@ -21,8 +21,12 @@ export async function check(
   { signal, atLeastAsFresh }: CallOptions = {},
 ): Promise<CheckResult> {
   requireAnswerable(session, request);
-  const { connection, freshness } = session;
+  const { connection, freshness, validator } = session;
   const { consistency, atLeast, seen } = await freshness.read(atLeastAsFresh, signal);
+  // SpiceDB refuses types that it does not have; it may have this one, for another service.
+  if (validator.isUnknownCaller(request.subject)) {
+    return { allowed: false, revision: revisionOf(atLeast) };
+  }
   const { permissionship, checkedAt } = await askCheck(connection, request, consistency, signal);
   seen(checkedAt?.token);
   return { allowed: isAllowed(permissionship), revision: revisionOf(checkedAt?.token ?? atLeast) };
@@ -37,7 +41,7 @@ export async function checkBulk(
   if (requests.length > MAX_BULK_CHECKS) {
     throw invalid(`a bulk check has at most ${MAX_BULK_CHECKS} checks, not ${requests.length}`);
   }
-  const items: (BulkCheckItem | undefined)[] = requests.map((request) => refusal(session, request));
+  const items = requests.map((request) => knownAnswer(session, request));
   const valid = [...requests.keys()].filter((index) => items[index] === undefined);
 
   const { consistency, atLeast, seen } = await session.freshness.read(atLeastAsFresh, signal);
@@ -54,10 +58,11 @@ export async function checkBulk(
   return { items: items as BulkCheckItem[], revision: revisionOf(zedToken ?? atLeast) };
 }
 
-function refusal(session: Session, request: CheckRequest): BulkCheckItem | undefined {
+/** What is known without asking SpiceDB: that a request is refused, or that the subject holds nothing. */
+function knownAnswer(session: Session, request: CheckRequest): BulkCheckItem | undefined {
   try {
     requireAnswerable(session, request);
-    return undefined;
+    return session.validator.isUnknownCaller(request.subject) ? { allowed: false } : undefined;
   } catch (error) {
     return { error: error as Error };
   }

@@ -34,6 +34,7 @@ export class ExplainReads {
 
   /** The stored relationship that names the subject, or all of its type; the others may be too many. */
   async direct(resource: ObjectReference, name: string): Promise<Relationship | undefined> {
+    if (this.#session.validator.isUnknownCaller(this.#subject)) return undefined;
     const { type, id, relation = "" } = this.#subject;
     const [named] = await this.read(resource, name, { type, id, relation });
     if (named !== undefined || relation !== "") return named;
@@ -57,8 +58,9 @@ export class ExplainReads {
    * are walked.
    */
   async granted(usersets: readonly SubjectReference[]): Promise<boolean[]> {
-    const { model } = this.#session;
+    const { model, validator } = this.#session;
     const granted = usersets.map(() => false);
+    if (validator.isUnknownCaller(this.#subject)) return granted;
     const asked = [...usersets.entries()].filter(([, { type, relation = "" }]) =>
       hasMember(model, type, relation),
     );

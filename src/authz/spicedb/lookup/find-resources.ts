@@ -29,6 +29,7 @@ export async function findResources(
   one = false,
 ): Promise<FoundResource[]> {
   const { resourceType, permission, subject } = request;
+  if (session.validator.isUnknownCaller(subject)) return [];
   refuseAmongWildcards(session.model, resourceType, permission, subject);
   const find = lookupMayBeWrong(session.model, resourceType, permission)
     ? checkEachResource
