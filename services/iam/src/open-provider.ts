@@ -133,6 +133,7 @@ function loginTimesOf({ sessions }: IamConfig) {
 function declarationOf(client: ClientConfig): ClientDeclaration {
   const { client_secret: secret, public_keys: publicKeys } = client;
   const { backchannel_logout_uri: backchannelLogoutUri } = client;
+  const [audience, ...audiences] = client.audience;
   return {
     id: client.id,
     name: client.name,
@@ -143,5 +144,6 @@ function declarationOf(client: ClientConfig): ClientDeclaration {
     ...(secret === undefined ? {} : { secret }),
     ...(publicKeys === undefined ? {} : { publicKeys }),
     ...(backchannelLogoutUri === undefined ? {} : { backchannelLogoutUri }),
+    ...(audience === undefined ? {} : { audience: [audience, ...audiences] }),
   };
 }

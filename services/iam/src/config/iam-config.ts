@@ -1,9 +1,12 @@
 import * as z from "zod";
 
 const MAX_LIST = 256;
+const MAX_AUDIENCES = 32;
 const SECOND_NS = 1_000_000_000;
 const DAY_NS = 86_400 * SECOND_NS;
 const MIN_SECRET = 32;
+/** Those of the provider itself. */
+const OWN_AUDIENCES = "urn:svc-access:";
 
 const text = z.string().min(1, "must not be empty").max(1024);
 const uuid = z.uuid("must be a UUID").transform((id) => id.toLowerCase());
@@ -39,6 +42,16 @@ const redirectUris = z.array(redirectUri).max(MAX_LIST);
 
 const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/, "must be the name of a scope");
 
+/** A service that tokens are for (RFC 8707): compared exactly. */
+const audience = z
+  .string()
+  .max(256)
+  .refine((value) => {
+    // White space and others would be escaped or removed from a URL, and not from the claim.
+    const isPlain = /^[a-z][a-z0-9+.-]*:[\x21\x23-\x7e]+$/.test(value) && !value.includes("#");
+    return isPlain && URL.canParse(value) && !value.startsWith(OWN_AUDIENCES);
+  }, "must be an absolute URI without fragment, such as urn:acme:notes or https://notes.example.com");
+
 const login = z.strictObject({
   client_id: text,
   client_secret: z.string().min(1).max(1024).optional(),
@@ -71,6 +84,7 @@ const client = z
       .max(2048)
       .optional(),
     ask_consent: z.boolean().default(true),
+    audience: z.array(audience).max(MAX_AUDIENCES).default([]),
   })
   .superRefine((value, context) => {
     const refuse = (path: string, message: string) =>
@@ -87,6 +101,12 @@ const client = z
       if (client_secret === undefined && public_keys === undefined) {
         refuse("client_secret", "or public_keys must be given: a service account has a credential");
       }
+    }
+    if (value.audience.length > 0 && !flows.includes("service_account")) {
+      refuse("audience", "is for service accounts: tokens of people are for their client");
+    }
+    if (new Set(value.audience).size < value.audience.length) {
+      refuse("audience", "has an entry twice");
     }
     for (const key of public_keys ?? []) {
       const secret = ["d", "p", "q", "dp", "dq", "qi", "k"].find((name) => name in key);

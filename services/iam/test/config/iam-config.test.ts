@@ -152,6 +152,7 @@ test.each([
   expect(() => load({ login: { redirect_uris: [uri] } })).toThrow("iam.login.redirect_uris[0]");
 });
 
+const ROBOT = { flows: ["service_account"], client_secret: SECRET };
 const rsa = { kty: "RSA", n: "AQAB", e: "AQAB" };
 
 test.each<[string, Section, string]>([
@@ -186,6 +187,34 @@ test.each<[string, Section, string]>([
     { flows: ["service_account", "device"], client_secret: SECRET },
     "must have nothing beside service_account",
   ],
+  [
+    "an audience, which people log in to",
+    { audience: ["urn:acme:notes"] },
+    "is for service accounts",
+  ],
+  [
+    "an audience twice",
+    { ...ROBOT, audience: ["urn:acme:notes", "urn:acme:notes"] },
+    "clients[0].audience has an entry twice",
+  ],
+  ...[
+    "",
+    "notes",
+    "/notes",
+    "//notes.example.com",
+    "https://",
+    "https://notes.example.com/#a",
+    "https://notes.example.com/a b",
+    'https://notes.example.com/"',
+    "https://notes.example.com/\t",
+    "urn:acme:n\u00f6tes",
+    "urn:svc-access:platform",
+    `urn:acme:${"x".repeat(256)}`,
+  ].map((audience): [string, Section, string] => [
+    `the audience ${JSON.stringify(audience).slice(0, 40)}`,
+    { ...ROBOT, audience: [audience] },
+    "clients[0].audience[0]",
+  ]),
 ])("a client with %s is refused [IDP-2]", (_, changes, message) => {
   const client = { id: OTHER, name: "Tool", flows: ["device"], ...changes };
   expect(() => load({ iam: { clients: [client] } })).toThrow(message);

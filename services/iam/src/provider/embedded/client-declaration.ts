@@ -28,4 +28,9 @@ export interface ClientDeclaration {
   readonly backchannelLogoutUri?: string;
   /** Whether people are asked before it gets their data. */
   readonly asksConsent: boolean;
+  /**
+   * The services that its tokens can be for, as absolute URIs; the first one counts where it names none.
+   * Absent, its tokens are for the client itself.
+   */
+  readonly audience?: readonly [string, ...string[]];
 }

@@ -3,6 +3,7 @@ import type { Pages } from "../../pages/provider-pages.ts";
 import type { AdapterContext } from "./adapter/adapter-context.ts";
 import { DocumentAdapter } from "./adapter/document-adapter.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
+import type { ClientDeclaration } from "./client-declaration.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import {
   type EmbeddedProviderOptions,
@@ -113,13 +114,14 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       pushedAuthorizationRequests: { enabled: false },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => RESOURCE,
+        defaultResource: (_ctx, client) => declared.get(client.clientId)?.audience?.[0] ?? RESOURCE,
         useGrantedResource: () => true,
         getResourceServerInfo: (_ctx, resource, client) => {
-          if (resource !== RESOURCE) throw new parts.errors.InvalidTarget();
+          const audience = audienceOf(resource, declared.get(client.clientId));
+          if (audience === undefined) throw new parts.errors.InvalidTarget();
           return {
             scope: SCOPES.join(" "),
-            audience: client.clientId,
+            audience,
             accessTokenTTL: ACCESS_TOKEN_SECONDS,
             accessTokenFormat: "jwt",
             jwt: { sign: { alg: ALGORITHM } },
@@ -187,6 +189,12 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       },
     } as never,
   };
+}
+
+/** The claim `aud` for a resource that a client names; undefined if it may not. */
+function audienceOf(resource: string, client: ClientDeclaration | undefined): string | undefined {
+  if (resource === RESOURCE) return client?.id;
+  return client?.audience?.find((one) => one === resource);
 }
 
 /** What `findAccount` returns. */

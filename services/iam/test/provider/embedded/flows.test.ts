@@ -6,6 +6,7 @@ import type { ClientDeclaration } from "../../../src/provider/embedded/client-de
 import { Browser } from "../../support/browser.ts";
 import { ALICE } from "../../support/memory-accounts.ts";
 import {
+  begin,
   CONSOLE,
   enter,
   logIn,
@@ -32,11 +33,22 @@ const KEYED: ClientDeclaration = {
   publicKeys: [{ ...pair.publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }],
 };
 
+const NOTES = "urn:acme:notes";
+const HUB = "https://hub.example.com/v1";
+const CALLER: ClientDeclaration = {
+  ...base,
+  id: randomUUID(),
+  name: "Caller",
+  flows: ["service_account"],
+  secret: randomBytes(32).toString("base64url"),
+  audience: [NOTES, HUB],
+};
+
 let iam: RunningProvider;
 let web: client.Configuration;
 let tv: client.Configuration;
 beforeAll(async () => {
-  iam = await startProvider({ clients: [CONSOLE, TV, ROBOT, KEYED] });
+  iam = await startProvider({ clients: [CONSOLE, TV, ROBOT, KEYED, CALLER] });
   web = await iam.configure(CONSOLE);
   tv = await iam.configure(TV);
 });
@@ -45,6 +57,16 @@ afterAll(stopAll);
 async function keyed(): Promise<client.Configuration> {
   const key = await importJWK(pair.privateKey.export({ format: "jwk" }), "ES256");
   return iam.configure(KEYED, client.PrivateKeyJwt({ key: key as never, kid: "1" }));
+}
+
+/** Asks for a token of a service account, for resources. */
+async function askTokenOf({ id, secret }: ClientDeclaration, resources: readonly string[]) {
+  const body = new URLSearchParams({ grant_type: "client_credentials" });
+  for (const resource of resources) body.append("resource", resource);
+  const authorization = `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
+  const init = { method: "POST", headers: { authorization }, body };
+  const response = await fetch(`${iam.issuer}/token`, init);
+  return { status: response.status, body: JSON.parse(await response.text()) };
 }
 
 async function approve(browser: Browser, begun: client.DeviceAuthorizationResponse) {
@@ -138,6 +160,55 @@ test.each([
   expect(await client.tokenIntrospection(configuration, tokens.access_token)).toEqual({
     active: false,
   });
+});
+
+test.each([
+  ["without a resource, the first one of its audience", [], NOTES],
+  ["with one of them, that one", [HUB], HUB],
+  ["with one of them twice, that one", [HUB, HUB], HUB],
+  ["with an empty resource, the first one", [""], NOTES],
+])("the token of a service account is for, %s [IDP-27]", async (_, resources, audience) => {
+  const answer = await askTokenOf(CALLER, resources);
+  expect(answer.status).toBe(200);
+  const claims = decodeJwt(answer.body.access_token);
+  expect(claims).toMatchObject({ aud: audience, sub: CALLER.id, client_id: CALLER.id });
+  const configuration = await iam.configure(CALLER);
+  const token = answer.body.access_token;
+  expect(await client.tokenIntrospection(configuration, token)).toMatchObject({
+    active: true,
+    aud: audience,
+  });
+  await client.tokenRevocation(configuration, token);
+  expect(await client.tokenIntrospection(configuration, token)).toEqual({ active: false });
+});
+
+test.each<[string, ClientDeclaration, readonly string[]]>([
+  ["of nobody", CALLER, ["urn:acme:other"]],
+  ["of another client", ROBOT, [NOTES]],
+  ["that is the id of another client", CALLER, [CONSOLE.id]],
+  ["that begins alike", CALLER, ["urn:acme:note"]],
+  ["that is longer", CALLER, [`${HUB}/x`]],
+  ["in another case", CALLER, ["URN:ACME:NOTES"]],
+  ["with a slash at its end", CALLER, [`${HUB}/`]],
+  ["with dots", CALLER, ["https://hub.example.com/x/../v1"]],
+  ["with a fragment", CALLER, [`${HUB}#x`]],
+  ["with a user", CALLER, ["https://evil@hub.example.com/v1"]],
+  ["with white space", CALLER, [` ${NOTES}`]],
+  ["that is relative", CALLER, ["notes"]],
+  ["that is a member of all objects", CALLER, ["__proto__"]],
+  ["that is long", CALLER, [`urn:acme:${"x".repeat(4000)}`]],
+  ["beside a good one", CALLER, [NOTES, "urn:acme:other"]],
+  ["beside another good one", CALLER, [NOTES, HUB]],
+])("a resource %s is refused [IDP-27]", async (_, declared, resources) => {
+  const { status, body } = await askTokenOf(declared, resources);
+  expect([status, body.error]).toEqual([400, "invalid_target"]);
+  expect(body.access_token).toBeUndefined();
+});
+
+test("a client that people log in to cannot name a resource of others [IDP-27]", async () => {
+  const { url } = await begin(web, { resource: NOTES });
+  const visit = await new Browser(iam.origin).open(url.href);
+  expect(new URL(visit.url).searchParams.get("error")).toBe("invalid_target");
 });
 
 test("a client assertion is good once", async () => {

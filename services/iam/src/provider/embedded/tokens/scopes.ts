@@ -2,8 +2,8 @@
 export const SCOPES = ["openid", "profile", "email", "offline_access"] as const;
 
 /**
- * The resource that all access tokens are for, unless a client names another one, which is refused.
- * Only with a resource are access tokens JWTs.
+ * The resource whose tokens are for the client itself: that of all clients without an audience. Only with a
+ * resource are access tokens JWTs.
  */
 export const RESOURCE = "urn:svc-access:platform";
 
