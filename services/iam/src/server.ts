@@ -17,8 +17,8 @@ import { bindIAMDirectoryService } from "../gen/svc/iam/v1/directory_server.ts";
 import { bindIAMPermissionService } from "../gen/svc/iam/v1/permission_server.ts";
 import { bindIAMRevocationService } from "../gen/svc/iam/v1/revocation_server.ts";
 import { bindIAMSessionService } from "../gen/svc/iam/v1/sessions_server.ts";
-import { bindIAMLocalUserService } from "../gen/svc/iam/v1/users_server.ts";
-import { LocalAccounts } from "./accounts/local-accounts.ts";
+import { bindIAMLocalUserService, bindIAMPasswordService } from "../gen/svc/iam/v1/users_server.ts";
+import { type AccountTable, LocalAccounts } from "./accounts/local-accounts.ts";
 import { PasswordLogin } from "./accounts/password-login.ts";
 import { PasswordHasher } from "./accounts/passwords/password-hasher.ts";
 import { LoginThrottle } from "./accounts/throttle/login-throttle.ts";
@@ -34,6 +34,8 @@ import { PreferenceStore } from "./me/preferences.ts";
 import { ProfileStore } from "./me/profiles.ts";
 import { CurrentPreferences } from "./me/user-preferences.ts";
 import { openProvider } from "./open-provider.ts";
+import { openPasswords } from "./password/open-passwords.ts";
+import { unimplemented } from "./rpc/unimplemented.ts";
 import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
 import { sessionHandlers } from "./session-api/session-handlers.ts";
 import { clockedJobs } from "./sessions/clocked-jobs.ts";
@@ -44,7 +46,6 @@ import type { LoginCallbackTables } from "./store/login-callback-tables.ts";
 import { ProviderDatabase } from "./store/provider-database.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
 import { IAM_TABLES, type IamTables } from "./store/tables.ts";
-import { unimplemented } from "./unimplemented.ts";
 import { AccountRights } from "./users/account-rights.ts";
 import { Groups } from "./users/groups.ts";
 import { userHandlers } from "./users/user-handlers.ts";
@@ -101,6 +102,8 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     accounts: {
       find: (id) => accounts.find(id),
       authenticate: (attempt) => logins.authenticate(attempt),
+      holdPassword: (transaction, id, version) =>
+        accounts.holdPassword(transaction as unknown as AccountTable, id, version),
     },
     logger,
     recorder,
@@ -134,6 +137,16 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     provider: provider.client,
     verifier,
     callbacks,
+  });
+  const passwords = openPasswords({
+    configuration,
+    database,
+    engine,
+    accounts,
+    logins,
+    hasher,
+    sessions: provider.sessions,
+    logger,
   });
   const groups = new Groups(engine);
   const auth = bindIAMAuthService(
@@ -190,16 +203,29 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
       bindIAMLocalUserService(users),
       bindIAMRevocationService(ended.handlers),
       bindIAMSessionService(sessions),
+      bindIAMPasswordService(passwords.handlers),
       bindIAMDirectoryService(directory),
       ...laterServices(),
     ],
     routes: readRouteDocument(ROUTES),
     authenticators: browsers.authenticators,
-    rawHandlers: [...provider.rawHandlers, ...browsers.rawHandlers, bootstrap.rawHandler],
+    rawHandlers: [
+      ...provider.rawHandlers,
+      ...browsers.rawHandlers,
+      bootstrap.rawHandler,
+      passwords.rawHandler,
+    ],
     jobs: [
       ended.job,
       ...clockedJobs(
-        [...provider.jobs, ...browsers.jobs, callbacks.job(), bootstrap.job, cleanUp],
+        [
+          ...provider.jobs,
+          ...browsers.jobs,
+          ...passwords.jobs,
+          callbacks.job(),
+          bootstrap.job,
+          cleanUp,
+        ],
         ended.clock,
       ),
     ],

@@ -55,6 +55,7 @@ export const SHIPPED_SERVICES: ReadonlyMap<string, ReadonlySet<string>> = new Ma
     "BuildLoginURL ExchangeCode RefreshToken VerifyToken RevokeToken GetMe UpdateMe GetUserPreferences UpdateUserPreferences",
   ),
   shipped("IAMDirectoryService", "GetUser ListUsers GetOrganization ListGroups"),
+  shipped("IAMPasswordService", "ChangeMyPassword CreatePasswordResetLink"),
   shipped(
     "IAMPermissionService",
     "CheckPermission WriteRelationship DeleteRelationship LookupResources LookupSubjects",

@@ -1,3 +1,5 @@
+import type { Transaction } from "svc-access/database";
+import type { ProviderTables } from "../store/provider-tables.ts";
 import type { Account } from "./account.ts";
 
 /** An attempt to log in with a password. */
@@ -18,6 +20,8 @@ export type PasswordResult =
       readonly outcome: "ok";
       /** Who it is. */
       readonly account: Account;
+      /** Of the password that was right: a login ends if it is changed before the login is complete. */
+      readonly passwordVersion: number;
     }
   /** The account does not exist or is disabled, or the password is another one. */
   | { readonly outcome: "wrong" }
@@ -36,4 +40,13 @@ export interface Accounts {
   find(id: string): Promise<Account | undefined>;
   /** Checks a password, in the same time and with the same answer whether the account exists. */
   authenticate(attempt: PasswordAttempt): Promise<PasswordResult>;
+  /**
+   * Whether the password still has the version with which a login began. It keeps it until the
+   * transaction ends: a change waits, and then ends what the transaction has stored.
+   */
+  holdPassword(
+    transaction: Transaction<ProviderTables>,
+    id: string,
+    passwordVersion: number,
+  ): Promise<boolean>;
 }

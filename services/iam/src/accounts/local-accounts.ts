@@ -27,7 +27,12 @@ export interface LocalAccount extends Account {
 export interface LoginAccount {
   readonly account: LocalAccount;
   readonly passwordHash: string | undefined;
+  /** Counts the changes of the password. */
+  readonly passwordVersion: number;
 }
+
+/** The table of the accounts, such as in a transaction. */
+export type AccountTable = Kysely<Pick<UserTables, "iam_users">>;
 
 /** What a user may change of the own account. */
 export interface ProfileChange {
@@ -63,7 +68,7 @@ export class LocalAccounts {
   async create(
     { username, displayName, email, passwordHash }: NewAccount,
     id: string = randomUUID(),
-    database: Kysely<Pick<UserTables, "iam_users">> = this.#database.$pickTables<"iam_users">(),
+    database: AccountTable = this.#database.$pickTables<"iam_users">(),
   ): Promise<LocalAccount | undefined> {
     const now = this.#now();
     const row: Row = {
@@ -74,6 +79,7 @@ export class LocalAccounts {
       email,
       avatar_url: "",
       password_hash: passwordHash,
+      password_version: 0,
       disabled: 0,
       etag: randomUUID(),
       create_time: now,
@@ -119,7 +125,12 @@ export class LocalAccounts {
       .where("deleted_time", "is", null)
       .executeTakeFirst();
     if (row === undefined) return undefined;
-    return { account: this.#account(row), passwordHash: row.password_hash ?? undefined };
+    return {
+      account: this.#account(row),
+      passwordHash: row.password_hash ?? undefined,
+      // PostgreSQL sends whole numbers of 64 bits as text.
+      passwordVersion: Number(row.password_version),
+    };
   }
 
   /**
@@ -163,6 +174,49 @@ export class LocalAccounts {
     if (etag !== undefined) query = query.where("etag", "=", etag);
     const row = await query.returningAll().executeTakeFirst();
     return row === undefined ? undefined : this.#account(row);
+  }
+
+  /**
+   * Sets a new password, in a transaction.
+   *
+   * @param version the password is changed only if it still has this one; undefined: not checked
+   * @returns false where there is no such account, it is disabled, or has another version
+   */
+  async setPassword(
+    database: AccountTable,
+    id: string,
+    hash: string,
+    version?: number,
+  ): Promise<boolean> {
+    let query = database
+      .updateTable("iam_users")
+      .set((row) => ({
+        password_hash: hash,
+        password_version: row("password_version", "+", 1),
+        etag: randomUUID(),
+        update_time: this.#now(),
+      }))
+      .where("id", "=", id)
+      .where("disabled", "=", 0)
+      .where("deleted_time", "is", null);
+    if (version !== undefined) query = query.where("password_version", "=", version);
+    return (await query.executeTakeFirst()).numUpdatedRows > 0n;
+  }
+
+  /**
+   * Whether the password of an account still has a version. It keeps it until the transaction ends: a
+   * change waits.
+   */
+  async holdPassword(database: AccountTable, id: string, version: number): Promise<boolean> {
+    const { numUpdatedRows } = await database
+      .updateTable("iam_users")
+      // It locks the row, in both kinds of databases.
+      .set((row) => ({ password_version: row.ref("password_version") }))
+      .where("id", "=", id)
+      .where("password_version", "=", version)
+      .where("deleted_time", "is", null)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
   }
 
   /** Replaces a hash by one of the same password, unless the password was changed meanwhile. */

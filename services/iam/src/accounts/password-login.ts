@@ -57,6 +57,6 @@ export class PasswordLogin {
       const { id } = found.account;
       await accounts.replaceHash(id, found.passwordHash, await hasher.hash(password, signal));
     }
-    return { outcome: "ok", account: found.account };
+    return { outcome: "ok", account: found.account, passwordVersion: found.passwordVersion };
   }
 }

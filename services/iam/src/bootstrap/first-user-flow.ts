@@ -1,5 +1,6 @@
-import { type RawResponse, ServiceError } from "svc-access/runtime";
+import type { RawResponse } from "svc-access/runtime";
 import { isFromAnotherSite } from "../pages/cross-site.ts";
+import { formFields } from "../pages/form-fields.ts";
 import { pageResponse } from "../pages/page-response.ts";
 import {
   BOOTSTRAP_PATH,
@@ -54,7 +55,7 @@ export class FirstUserFlow implements BootstrapFlow {
     if (isFromAnotherSite(request, this.#options.publicUrl)) {
       return pageResponse(403, otherSitePage());
     }
-    const form = await readForm(given);
+    const form = await formFields(request, LONGEST_FORM);
     const found = await this.#open(form.getAll("token"), given);
     if (!("link" in found)) return found;
     const { link, token } = found;
@@ -89,19 +90,4 @@ export class FirstUserFlow implements BootstrapFlow {
     const isOther = "link" in found && found.link.zone !== this.#options.organization;
     return isOther ? pageResponse(404, deadLinkPage()) : found;
   }
-}
-
-async function readForm({ request }: BootstrapRequest): Promise<URLSearchParams> {
-  const type = request.headers.all("content-type").join();
-  if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(type)) {
-    throw new ServiceError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      "send the form as application/x-www-form-urlencoded",
-    );
-  }
-  const body = await request.body();
-  if (body.length > LONGEST_FORM) {
-    throw new ServiceError("PAYLOAD_TOO_LARGE", `a form has at most ${LONGEST_FORM} bytes`);
-  }
-  return new URLSearchParams(Buffer.from(body).toString("utf8"));
 }

@@ -105,14 +105,16 @@ export class InteractionRequest {
     const result = await accounts.authenticate({ username, password, address, signal });
     switch (result.outcome) {
       case "ok": {
-        const { id: accountId } = result.account;
+        const { account, passwordVersion } = result;
+        const { id: accountId } = account;
         recordEvent(this.#embedded.options, {
           event: "login.succeeded",
           riskLevel: "LOW",
           accountId,
           details: { client },
         });
-        return this.#finish({ login: { accountId, remember: true, amr: ["pwd"] } });
+        const login = { accountId, remember: true, amr: ["pwd"], passwordVersion };
+        return this.#finish({ login });
       }
       case "wrong":
         // What was typed as the user name may be a password.

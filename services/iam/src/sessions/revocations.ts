@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from "svc-access/database";
+import { databaseTime } from "../store/database-time.ts";
 import type { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { RevocationRow } from "../store/session-tables.ts";
@@ -34,15 +35,15 @@ export interface RevocationHead {
 export class Revocations {
   readonly #database: ProviderDatabase;
   readonly #now: () => number;
-  /** Whether `#time` is that of the database. */
-  readonly #isShared: boolean;
+  /** Instead of the clock of the database. */
+  readonly #fixed: (() => number) | undefined;
   readonly #listeners = new Set<() => void>();
 
   /** @param now milliseconds since the epoch, instead of the clock of the database; for tests */
   constructor(database: ProviderDatabase, now?: () => number) {
     this.#database = database;
     this.#now = now ?? Date.now;
-    this.#isShared = now === undefined && database.kind === "postgres";
+    this.#fixed = now;
   }
 
   /** Ends tokens. */
@@ -108,9 +109,10 @@ export class Revocations {
         .select(["position", this.#time().as("time")])
         .executeTakeFirstOrThrow(),
     );
+    const isShared = this.#database.kind === "postgres" && this.#fixed === undefined;
     return {
       position: Number(row.position),
-      databaseTime: this.#isShared ? Number(row.time) : undefined,
+      databaseTime: isShared ? Number(row.time) : undefined,
     };
   }
 
@@ -145,9 +147,7 @@ export class Revocations {
 
   /** The time now, in milliseconds since the epoch, of the one clock that counts. */
   #time(): RawBuilder<number> {
-    return this.#isShared
-      ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
-      : sql<number>`cast(${this.#now()} as bigint)`;
+    return databaseTime(this.#database.kind, this.#fixed);
   }
 
   #row(revocation: Revocation, position: number) {

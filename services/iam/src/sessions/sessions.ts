@@ -2,12 +2,23 @@ import type { Transaction } from "svc-access/database";
 import type { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import { type LoginSession, type SeenSession, sessionOf, sessionRow } from "./login-session.ts";
+import { removeAllDocuments, removeDocuments } from "./remove-documents.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** How long a session is kept after its end: what it had begun must not bring it back. */
 export const KEEP_ENDED_MS = 3_600_000;
 /** How many sessions of an account are read at once. */
 const MOST = 1000;
+/** How many sessions end in the transaction of a change; the others follow at once. */
+const MOST_WITH_CHANGE = 100;
+
+/** What belongs to a login. */
+export interface SessionParts {
+  /** Whether the login may be stored, and remains so until the transaction ends. */
+  readonly mayStore: (tx: Transaction<ProviderTables>) => Promise<boolean>;
+  /** Stores what belongs to it. */
+  readonly store: (tx: Transaction<ProviderTables>) => Promise<void>;
+}
 
 /** The logins of people: what is listed and ended. */
 export class Sessions {
@@ -25,12 +36,9 @@ export class Sessions {
   /**
    * Stores a login that is used now, and what belongs to it, in one transaction.
    *
-   * @returns false if it was ended in the meantime; nothing is stored then
+   * @returns false if it was ended in the meantime, or may not be stored; nothing is stored then
    */
-  async save(
-    session: SeenSession,
-    store: (tx: Transaction<ProviderTables>) => Promise<void>,
-  ): Promise<boolean> {
+  async save(session: SeenSession, { mayStore, store }: SessionParts): Promise<boolean> {
     const {
       id: _id,
       kind: _kind,
@@ -38,6 +46,7 @@ export class Sessions {
       ...changes
     } = sessionRow(session, this.#now());
     return this.#database.transaction(async (tx) => {
+      if (!(await mayStore(tx))) return false;
       const rows = await tx
         .insertInto("iam_sessions")
         .values(sessionRow(session, this.#now()))
@@ -145,6 +154,51 @@ export class Sessions {
     }
   }
 
+  /**
+   * Ends the sessions of an account, with all that was issued to it, in one transaction with the change
+   * that makes them end.
+   *
+   * @param change returns false if nothing was changed: nothing ends then. It runs again if others
+   * change the same rows
+   * @param except one that continues
+   * @returns those that were ended; undefined if nothing was changed
+   */
+  async endWith(
+    accountId: string,
+    change: (tx: Transaction<ProviderTables>) => Promise<boolean>,
+    except?: LoginSession,
+  ): Promise<LoginSession[] | undefined> {
+    const first = await this.#database.transaction(async (tx) => {
+      if (!(await change(tx))) return undefined;
+      const rows = await tx
+        .updateTable("iam_sessions")
+        .set({ ended_time: this.#now(), expire_time: this.#now() + KEEP_ENDED_MS })
+        .where("id", "in", (db) =>
+          db
+            .selectFrom("iam_sessions")
+            .select("id")
+            .where("account_id", "=", accountId)
+            .where("ended_time", "is", null)
+            .where("id", "!=", except?.id ?? "")
+            .orderBy("seen_time", "desc")
+            .limit(MOST_WITH_CHANGE),
+        )
+        .returningAll()
+        .execute();
+      const ended = rows.map(sessionOf);
+      await removeAllDocuments(tx, accountId, except);
+      await this.#revocations.add(
+        tx,
+        ended.flatMap(({ clients }) => clients.map(({ sid }) => ({ kind: "sid", value: sid }))),
+      );
+      return ended;
+    });
+    if (first === undefined) return undefined;
+    this.#revocations.announce();
+    // Nobody has more, except who logs in to fill the database.
+    return [...first, ...(await this.endAll(accountId, except?.id))];
+  }
+
   async #idsAfter(after: string, accountId: string): Promise<string[]> {
     const rows = await this.#database.run((db) =>
       db
@@ -166,19 +220,4 @@ export class Sessions {
       db.deleteFrom("iam_sessions").where("expire_time", "<", this.#now()).execute(),
     );
   }
-}
-
-async function removeDocuments(
-  tx: Transaction<ProviderTables>,
-  sessionUid: string,
-  grants: readonly string[],
-): Promise<void> {
-  const documents = () => tx.deleteFrom("iam_provider_documents");
-  // Whoever uses a refresh token locks its grant first; in one order, so that none waits for each other.
-  for (const grant of [...new Set(grants)].filter((one) => one !== "").sort()) {
-    await documents().where("model", "=", "Grant").where("id", "=", grant).execute();
-    await documents().where("grant_id", "=", grant).execute();
-  }
-  await documents().where("session_uid", "=", sessionUid).execute();
-  await documents().where("model", "=", "Session").where("uid", "=", sessionUid).execute();
 }

@@ -1,4 +1,6 @@
+import type { Transaction } from "svc-access/database";
 import type { CallContext } from "svc-access/runtime";
+import type { ProviderTables } from "../store/provider-tables.ts";
 import type { LoginSession } from "./login-session.ts";
 
 /** The logins of users, as the handlers list and end them. */
@@ -18,6 +20,19 @@ export interface UserSessions {
    * @returns how many were ended
    */
   endAll(accountId: string, call: CallContext, except?: string): Promise<number>;
+  /**
+   * Ends the sessions of an account, likewise, in one transaction with the change that makes them end.
+   *
+   * @param change returns false if nothing was changed: nothing ends then. It may run again
+   * @param except one that continues
+   * @returns how many were ended; undefined if nothing was changed
+   */
+  endWith(
+    accountId: string,
+    change: (transaction: Transaction<ProviderTables>) => Promise<boolean>,
+    call: CallContext,
+    except?: LoginSession,
+  ): Promise<number | undefined>;
   /** The name of a client; empty if it is not configured. */
   clientName(clientId: string): string;
 }

@@ -15,6 +15,7 @@ import {
   LOGIN_CALLBACK_RIGHTS,
   type LoginCallbackTables,
 } from "./login-callback-tables.ts";
+import { createPasswordTables, PASSWORD_RIGHTS, type PasswordTables } from "./password-tables.ts";
 import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
 import { addSessionEnd } from "./session-tables.ts";
 import type { UserTables } from "./user-tables.ts";
@@ -25,7 +26,8 @@ export interface IamTables
     UserTables,
     BrowserSessionTables,
     BootstrapTables,
-    LoginCallbackTables {}
+    LoginCallbackTables,
+    PasswordTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -38,12 +40,14 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_browser_sessions", up: createBrowserSessionTables },
     { name: "create_bootstrap_tables", up: createBootstrapTables },
     { name: "create_login_callbacks", up: createLoginCallbackTables },
+    { name: "create_password_tables", up: createPasswordTables },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
     ...BROWSER_SESSION_RIGHTS,
     ...BOOTSTRAP_RIGHTS,
     ...LOGIN_CALLBACK_RIGHTS,
+    ...PASSWORD_RIGHTS,
     iam_users: ["select", "insert", "update"],
     iam_profiles: ["select", "insert", "update"],
     iam_preferences: ["select", "insert", "update"],

@@ -15,6 +15,8 @@ export interface UserTables {
     readonly avatar_url: string;
     /** In the PHC string format; null where the user has no password. */
     readonly password_hash: string | null;
+    /** Counts the changes of the password. */
+    readonly password_version: Generated<number>;
     /** 0 or 1. */
     readonly disabled: number;
     readonly etag: string;

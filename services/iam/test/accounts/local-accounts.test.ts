@@ -42,6 +42,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     expect(await accounts.findForLogin("alice")).toEqual({
       account: created,
       passwordHash: ALICE.passwordHash,
+      passwordVersion: 0,
     });
     expect(await accounts.find("another")).toBeUndefined();
     expect(await accounts.findForLogin("bob")).toBeUndefined();

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../../../test/support/free-port.ts";
 import { FIRST } from "../support/bootstrap.ts";
+import { asUser } from "../support/iam-service.ts";
 
 const PROGRAM = new URL("../../src/main.ts", import.meta.url).pathname;
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
@@ -83,7 +84,7 @@ describe("beside a service that runs", () => {
     await once(served, "close");
   });
 
-  test("the link makes the first user, and is in no log [IDP-8]", async () => {
+  test("the link makes the first user, and is in no log, as that of a new password [IDP-8, IDP-30]", async () => {
     expect(log).toContain(
       "the zone acme has no owner, so nobody can administer it: run svc-iam bootstrap",
     );
@@ -117,11 +118,33 @@ describe("beside a service that runs", () => {
     expect([again.status, again.stdout]).toEqual([1, ""]);
     expect(again.stderr).toContain("the zone acme already has an owner");
 
+    const owner = /"owner":"user:([^"]+)"/.exec(log)?.[1] ?? "";
+    const asOwner = { ...asUser(owner), "content-type": "application/json" };
+    const call = (path: string, given: object) =>
+      fetch(`${origin}${path}`, {
+        method: "POST",
+        headers: asOwner,
+        body: JSON.stringify(given),
+      });
+    const reset = (await (await call(`/v1/users/${owner}/password-reset-links`, {})).json()) as {
+      readonly url: string;
+    };
+    const opened = await fetch(reset.url, { redirect: "manual" });
+    expect(opened.status).toBe(303);
+    const passwords = {
+      currentPassword: "a wrong password",
+      newPassword: "seven green parrots sing",
+    };
+    expect((await call("/v1/iam/me/password:change", passwords)).status).toBe(400);
+
     const exit = once(served, "close");
     served.kill("SIGTERM");
     expect(await exit).toEqual([0, null]);
-    const tokens = [token, new URL(made.url).searchParams.get("token") ?? ""];
-    for (const secret of [...tokens, FIRST["password"] ?? ""]) {
+    expect(log).toContain("/v1/iam/ui/password-reset");
+    const urls = [made.url, reset.url].map((url) => new URL(url).searchParams.get("token") ?? "");
+    const secrets = [token, ...urls, ...Object.values(passwords), FIRST["password"] ?? ""];
+    for (const secret of secrets) {
+      expect(secret.length).toBeGreaterThan(10);
       expect(log).not.toContain(secret);
       expect(readFileSync(join(folder, "iam.db"), "latin1")).not.toContain(secret);
     }

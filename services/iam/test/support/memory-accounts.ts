@@ -16,6 +16,7 @@ export const PASSWORD = "correct horse battery staple";
 export class MemoryAccounts implements Accounts {
   readonly accounts = new Map<string, Account>([[ALICE.id, ALICE]]);
   readonly attempts: PasswordAttempt[] = [];
+  passwordVersion = 0;
   /** In place of checking the password. */
   answer: PasswordResult | undefined;
 
@@ -34,6 +35,10 @@ export class MemoryAccounts implements Accounts {
     if (account === undefined || account.disabled || attempt.password !== PASSWORD) {
       return { outcome: "wrong" };
     }
-    return { outcome: "ok", account };
+    return { outcome: "ok", account, passwordVersion: this.passwordVersion };
+  }
+
+  async holdPassword(_: unknown, id: string, passwordVersion: number): Promise<boolean> {
+    return this.accounts.has(id) && passwordVersion === this.passwordVersion;
   }
 }

@@ -38,7 +38,11 @@ export function createInstance(
   provider.use(async (ctx, next) => {
     ctx.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
     ctx.set("Referrer-Policy", "no-referrer");
-    await next();
+    await next().catch((error: unknown) => {
+      // Thrown by what stores the session, after the page was made.
+      if (!(error instanceof oidc.errors.SessionNotFound)) throw error;
+      endedLogin(ctx as KoaContextWithOIDC, pages);
+    });
     // The response waits for what must be stored.
     await Promise.all(requestScope.getStore()?.pending ?? []);
     pages.continueByHand(ctx as KoaContextWithOIDC);
@@ -64,6 +68,16 @@ interface UnsavedSession {
   /** When it expires; undefined before it is saved. */
   readonly exp?: number;
   persist(): Promise<unknown>;
+}
+
+/** The response to a login that was ended while it was completed: nothing of the response before remains. */
+function endedLogin(ctx: KoaContextWithOIDC, pages: Pages): void {
+  for (const name of ctx.res.getHeaderNames()) ctx.res.removeHeader(name);
+  ctx.status = 400;
+  pages.error(ctx, {
+    error: "invalid_request",
+    error_description: "The login was ended while it was under way. Begin it again.",
+  });
 }
 
 /** The configuration decides the addresses, not what a request says about its host. */

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { type Job, type RawRequest, type RawResponse, ServiceError } from "svc-access/runtime";
 import { foreignFormPage } from "../../pages/foreign-form-page.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
@@ -31,6 +30,7 @@ import {
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
 import { freshRequest, queryOf } from "./request/fresh-request.ts";
+import { hold } from "./request/hold-response.ts";
 import { recordEvent } from "./request/record-event.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
 import { tellClients } from "./tell-clients.ts";
@@ -174,7 +174,11 @@ export class EmbeddedProvider {
    * @returns how many were ended
    */
   async endSessions(accountId: string, except?: string): Promise<number> {
-    const ended = await this.sessions.endAll(accountId, except);
+    return this.sessionsEnded(accountId, await this.sessions.endAll(accountId, except));
+  }
+
+  /** Tells clients of sessions that have ended, and records it. @returns how many they are */
+  async sessionsEnded(accountId: string, ended: readonly LoginSession[]): Promise<number> {
     if (ended.length === 0) return 0;
     recordEvent(this.#options, {
       event: "session.ended",
@@ -265,11 +269,4 @@ export class EmbeddedProvider {
 
 function hasUserCode(body: Uint8Array | undefined): boolean {
   return new URLSearchParams(Buffer.from(body ?? []).toString("utf8")).has("user_code");
-}
-
-function hold(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    response.once("close", resolve);
-    response.once("finish", resolve);
-  });
 }

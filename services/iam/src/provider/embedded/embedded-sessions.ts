@@ -25,6 +25,18 @@ export class EmbeddedSessions implements UserSessions {
     return this.#provider.within({ call }, () => this.#provider.endSessions(accountId, except));
   }
 
+  endWith(
+    accountId: string,
+    change: Parameters<UserSessions["endWith"]>[1],
+    call: CallContext,
+    except?: LoginSession,
+  ): Promise<number | undefined> {
+    return this.#provider.within({ call }, async () => {
+      const ended = await this.#provider.sessions.endWith(accountId, change, except);
+      return ended && this.#provider.sessionsEnded(accountId, ended);
+    });
+  }
+
   clientName(clientId: string): string {
     return this.#names.get(clientId) ?? "";
   }

@@ -1,9 +1,12 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
+import type { Transaction } from "svc-access/database";
+import type { Accounts } from "../../../accounts/accounts.ts";
+import type { ProviderTables } from "../../../store/provider-tables.ts";
 import { clientDetails } from "../request/client-details.ts";
 import type { Payload } from "../request/payload.ts";
 import type { ProviderEvent } from "../request/provider-events.ts";
 import { type EventSinks, recordEvent } from "../request/record-event.ts";
-import { requestScope } from "../request/request-scope.ts";
+import { type CompletedLogin, requestScope } from "../request/request-scope.ts";
 import type { ProviderStores } from "./provider-stores.ts";
 import type { Requester } from "./seen-session.ts";
 
@@ -24,6 +27,11 @@ export interface AdapterContext {
   usedBefore(model: string): Error;
   /** A token or code was used again: its grant has ended. */
   reused(reuse: Reuse): Promise<void>;
+  /**
+   * Whether a session of an account may be stored: a login that the request completes needs the password
+   * with which it began.
+   */
+  mayStore(transaction: Transaction<ProviderTables>, accountId: string): Promise<boolean>;
   /** The error by which a request of a session that was ended meanwhile is refused. */
   sessionEnded(): Error;
   /** Who is at the other end of the request under way. */
@@ -51,7 +59,7 @@ const REUSE_EVENTS: Readonly<Record<string, ReuseEvent>> = {
 /** What the adapters of a provider need of the request under way. */
 export function adapterContext(
   { errors, Provider }: Oidc,
-  options: EventSinks,
+  options: EventSinks & { readonly accounts: Pick<Accounts, "holdPassword"> },
   { revocations }: Pick<ProviderStores, "revocations">,
 ): AdapterContext {
   const current = () => Provider.ctx as KoaContextWithOIDC | undefined;
@@ -61,8 +69,11 @@ export function adapterContext(
       const presented = requestScope.getStore()?.presented;
       return presented?.model === model && presented.handle === id ? presented.payload : undefined;
     },
-    found(model, { sid }) {
+    found(model, payload) {
+      const { sid } = payload;
       const scope = requestScope.getStore();
+      const login = model === "Interaction" ? loginOf(payload) : undefined;
+      if (scope && login) scope.completedLogin = login;
       if (scope && REUSE_EVENTS[model] && typeof sid === "string") scope.usedSid = sid;
     },
     foundUserCode() {
@@ -73,6 +84,11 @@ export function adapterContext(
       model === "ReplayDetection"
         ? new errors.InvalidClientAuth("client assertion tokens must only be used once")
         : new errors.InvalidGrant("it was already used"),
+    async mayStore(transaction, accountId) {
+      const login = requestScope.getStore()?.completedLogin;
+      if (login === undefined || login.accountId !== accountId) return true;
+      return options.accounts.holdPassword(transaction, accountId, login.passwordVersion);
+    },
     sessionEnded: () => new errors.SessionNotFound("the session was ended"),
     requester() {
       const scope = requestScope.getStore();
@@ -94,5 +110,16 @@ export function adapterContext(
       await revocations.revoke({ kind: "jti", value: id });
       recordEvent(options, { event: "token.revoked", riskLevel: "LOW" });
     },
+  };
+}
+
+/** The login of an interaction whose page was answered; one of another version of the service has none that counts. */
+function loginOf({ result }: Payload): CompletedLogin | undefined {
+  const { login } = (result ?? {}) as { readonly login?: Payload };
+  if (login === undefined) return undefined;
+  const { accountId, passwordVersion } = login;
+  return {
+    accountId: String(accountId),
+    passwordVersion: typeof passwordVersion === "number" ? passwordVersion : -1,
   };
 }

@@ -59,7 +59,10 @@ export class DocumentAdapter {
     const end = { expireTime: document.expire_time, endTime };
     const seen = seenSession(this.#model, payload, end, requester);
     if (seen !== undefined && document.parent_id === null) {
-      const isSaved = await this.#sessions.save(seen, (tx) => saveDocument(tx, document));
+      const isSaved = await this.#sessions.save(seen, {
+        mayStore: (tx) => this.#context.mayStore(tx, seen.accountId),
+        store: (tx) => saveDocument(tx, document),
+      });
       if (!isSaved) throw this.#context.sessionEnded();
     } else if (document.parent_id !== null) {
       if (!(await this.#documents.addSuccessor(document)))

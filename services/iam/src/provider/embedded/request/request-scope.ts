@@ -13,10 +13,19 @@ export interface RequestScope {
   usedSid?: string;
   /** Whether it has named a user code that there is. */
   hasFoundUserCode?: boolean;
+  /** The login that the request completes. */
+  completedLogin?: CompletedLogin;
   /** What the session says of the client of a device that is being approved. */
   keptAuthorization?: { readonly clientId: string; readonly before: object | undefined };
   /** Audit events and revocations that are being stored: the response waits for them. */
   readonly pending: Promise<unknown>[];
+}
+
+/** A login whose password was right. */
+export interface CompletedLogin {
+  readonly accountId: string;
+  /** Of the password that was entered. */
+  readonly passwordVersion: number;
 }
 
 /** An access token of ours, verified. */

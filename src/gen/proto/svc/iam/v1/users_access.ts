@@ -38,5 +38,46 @@ export const IAMLocalUserServicePolicies: AccessPolicies<IAMLocalUserServiceMeth
   },
 });
 
+// The full method names of svc.iam.v1.IAMPasswordService.
+export const IAMPasswordService_ChangeMyPassword = "svc.iam.v1.IAMPasswordService/ChangeMyPassword";
+export const IAMPasswordService_CreatePasswordResetLink =
+  "svc.iam.v1.IAMPasswordService/CreatePasswordResetLink";
+
+/** A full method name of svc.iam.v1.IAMPasswordService. */
+export type IAMPasswordServiceMethod =
+  | typeof IAMPasswordService_ChangeMyPassword
+  | typeof IAMPasswordService_CreatePasswordResetLink;
+
+/** The access policies of svc.iam.v1.IAMPasswordService. */
+export const IAMPasswordServicePolicies: AccessPolicies<IAMPasswordServiceMethod> = deepFreeze({
+  [IAMPasswordService_ChangeMyPassword]: {
+    exposure: "AUTHENTICATED",
+    publish: true,
+    audit: {
+      event: "iam.password.change",
+      riskLevel: "HIGH",
+      resource: { type: "user", id: [{ kind: "principal", field: "subject_id" }] },
+    },
+    rateLimit: { qps: 2, burst: 10 },
+  },
+  [IAMPasswordService_CreatePasswordResetLink]: {
+    exposure: "AUTHORIZED",
+    publish: true,
+    authz: {
+      action: "manage_users",
+      resource: { type: "zone", id: [{ kind: "principal", field: "organization_id" }] },
+      audience: "user",
+      mode: "CHECK_ONLY",
+    },
+    audit: { event: "iam.password_reset_link.create", riskLevel: "CRITICAL" },
+    rateLimit: { qps: 2, burst: 10 },
+  },
+});
+
 /** The access policies of svc/iam/v1/users.proto. */
-export const accessPolicies: typeof IAMLocalUserServicePolicies = IAMLocalUserServicePolicies;
+export const accessPolicies: AccessPolicies<
+  IAMLocalUserServiceMethod | IAMPasswordServiceMethod
+> = deepFreeze({
+  ...IAMLocalUserServicePolicies,
+  ...IAMPasswordServicePolicies,
+});

@@ -4,14 +4,18 @@
 import type { HttpRoute, ServiceBinding, UnaryHandler } from "svc-access/runtime";
 import { httpRoutes } from "svc-access/runtime";
 import type {
+  ChangeMyPasswordRequest,
+  ChangeMyPasswordResponseSchema,
+  CreatePasswordResetLinkRequest,
+  CreatePasswordResetLinkResponseSchema,
   CreateUserRequest,
   CreateUserResponseSchema,
   IAMLocalUserServiceListUsersRequest,
   IAMLocalUserServiceListUsersResponseSchema,
 } from "./users_pb.ts";
-import { IAMLocalUserService } from "./users_pb.ts";
+import { IAMLocalUserService, IAMPasswordService } from "./users_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { IAMLocalUserServicePolicies } from "./users_access.ts";
+import { IAMLocalUserServicePolicies, IAMPasswordServicePolicies } from "./users_access.ts";
 
 /** The handlers of svc.iam.v1.IAMLocalUserService. A missing handler is a type error. */
 export interface IAMLocalUserServiceHandlers {
@@ -50,6 +54,61 @@ export function bindIAMLocalUserService(
     service: IAMLocalUserService,
     policies: IAMLocalUserServicePolicies,
     routes: IAMLocalUserServiceRoutes,
+    handlers,
+  };
+}
+
+/** The handlers of svc.iam.v1.IAMPasswordService. A missing handler is a type error. */
+export interface IAMPasswordServiceHandlers {
+  /**
+   * Changes the caller's own password. Ends all other sessions of the caller; where
+   * the session of the call is not known, as for a caller without a token, it ends
+   * all of them. A wrong current password counts as a failed login.
+   *
+   * buf:lint:ignore ACCESS_AUTHZ_WRITE
+   */
+  changeMyPassword: UnaryHandler<
+    ChangeMyPasswordRequest,
+    MessageInitShape<typeof ChangeMyPasswordResponseSchema>
+  >;
+  /**
+   * Makes a link by which whoever has it sets a new password of a local user. It
+   * works once, for an hour, and replaces an earlier one. Its use ends all sessions
+   * of the user. Besides `manage_users`, the caller needs every relation to a zone
+   * that the user holds, also through groups, or is an owner of the organization's
+   * zone. Fails with FAILED_PRECONDITION for a user who is disabled.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   */
+  createPasswordResetLink: UnaryHandler<
+    CreatePasswordResetLinkRequest,
+    MessageInitShape<typeof CreatePasswordResetLinkResponseSchema>
+  >;
+}
+
+/** The HTTP routes of svc.iam.v1.IAMPasswordService. */
+export const IAMPasswordServiceRoutes: readonly HttpRoute[] = httpRoutes(
+  "svc.iam.v1.IAMPasswordService",
+  [
+    { rpc: "ChangeMyPassword", method: "POST", path: "/v1/iam/me/password:change", body: "*" },
+    {
+      rpc: "CreatePasswordResetLink",
+      method: "POST",
+      path: "/v1/users/{user_id}/password-reset-links",
+      body: "*",
+    },
+  ],
+);
+
+/** Binds handlers to svc.iam.v1.IAMPasswordService. */
+export function bindIAMPasswordService(
+  handlers: IAMPasswordServiceHandlers,
+): ServiceBinding<typeof IAMPasswordService, IAMPasswordServiceHandlers> {
+  return {
+    formatVersion: 1,
+    service: IAMPasswordService,
+    policies: IAMPasswordServicePolicies,
+    routes: IAMPasswordServiceRoutes,
     handlers,
   };
 }

@@ -1,0 +1,122 @@
+import type { Transaction } from "svc-access/database";
+import type { CallContext } from "svc-access/runtime";
+import type { LocalAccounts } from "../accounts/local-accounts.ts";
+import type { PasswordLogin } from "../accounts/password-login.ts";
+import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
+import { passwordProblem } from "../accounts/passwords/password-rules.ts";
+import type { LoginSession } from "../sessions/login-session.ts";
+import type { UserSessions } from "../sessions/user-sessions.ts";
+import type { ProviderTables } from "../store/provider-tables.ts";
+import type { IamTables } from "../store/tables.ts";
+import type { ResetLink, ResetLinks } from "./reset-links.ts";
+
+/** What setting passwords needs. */
+export interface PasswordChangesOptions {
+  readonly accounts: LocalAccounts;
+  readonly logins: PasswordLogin;
+  readonly hasher: PasswordHasher;
+  readonly sessions: Pick<UserSessions, "endWith">;
+  readonly links: ResetLinks;
+}
+
+/** The change of the own password. */
+export interface OwnChange {
+  readonly username: string;
+  readonly current: string;
+  readonly next: string;
+  /** The session of the call, which continues. */
+  readonly session: LoginSession | undefined;
+}
+
+/** What became of a change of the own password. */
+export type ChangeResult =
+  | { readonly outcome: "changed"; readonly endedSessions: number }
+  /** The current password is another one, or the account is disabled. */
+  | { readonly outcome: "wrong" }
+  | { readonly outcome: "slowed"; readonly retryAfterMs: number }
+  | { readonly outcome: "busy" }
+  /** Somebody else has changed the password at the same time. */
+  | { readonly outcome: "outdated" };
+
+/** What became of a new password that was entered by a link. */
+export type ResetResult =
+  | { readonly outcome: "reset"; readonly endedSessions: number }
+  /** Why the password may not be set. */
+  | { readonly outcome: "invalid"; readonly problem: string }
+  /** The link no longer works. */
+  | { readonly outcome: "dead" };
+
+/** Sets new passwords. The sessions that end with the former one end in the same transaction. */
+export class PasswordChanges {
+  readonly #options: PasswordChangesOptions;
+
+  constructor(options: PasswordChangesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Changes the password of a caller who enters the current one: it is checked as in a login. All other
+   * sessions of the caller end, and a link that an administrator has made.
+   *
+   * @param change with a new password that may be set
+   * @throws QueueFullError where too many passwords are hashed
+   */
+  async change(accountId: string, change: OwnChange, call: CallContext): Promise<ChangeResult> {
+    const { accounts, logins, hasher, sessions, links } = this.#options;
+    const { username, current, next, session } = change;
+    const { clientAddress: address, signal } = call;
+    const checked = await logins.authenticate({ username, password: current, address, signal });
+    if (checked.outcome !== "ok") return checked;
+    // The user name now belongs to somebody else.
+    if (checked.account.id !== accountId) return { outcome: "wrong" };
+    const hash = await hasher.hash(next, signal);
+    const { passwordVersion } = checked;
+    const endedSessions = await sessions.endWith(
+      accountId,
+      async (tx) => {
+        const { users, resets } = tablesIn(tx);
+        if (!(await accounts.setPassword(users, accountId, hash, passwordVersion))) return false;
+        await links.end(accountId, resets);
+        return true;
+      },
+      call,
+      session,
+    );
+    if (endedSessions === undefined) return { outcome: "outdated" };
+    return { outcome: "changed", endedSessions };
+  }
+
+  /**
+   * Sets the password of whom a link is for, and ends all sessions of theirs. The link no longer works
+   * then; with a password that may not be set, it still does.
+   *
+   * @throws QueueFullError where too many passwords are hashed
+   */
+  async reset(link: ResetLink, password: string, call: CallContext): Promise<ResetResult> {
+    const { accounts, hasher, sessions, links } = this.#options;
+    const { accountId } = link;
+    const account = await accounts.find(accountId);
+    if (account === undefined || account.disabled) return { outcome: "dead" };
+    const problem = await passwordProblem(password, account);
+    if (problem !== undefined) return { outcome: "invalid", problem };
+    const hash = await hasher.hash(password, call.signal);
+    const endedSessions = await sessions.endWith(
+      accountId,
+      async (tx) => {
+        const { users, resets } = tablesIn(tx);
+        return (await links.use(link, resets)) && accounts.setPassword(users, accountId, hash);
+      },
+      call,
+    );
+    return endedSessions === undefined ? { outcome: "dead" } : { outcome: "reset", endedSessions };
+  }
+}
+
+/** The tables of the service are in one database. */
+function tablesIn(transaction: Transaction<ProviderTables>) {
+  const all = transaction as unknown as Transaction<IamTables>;
+  return {
+    users: all.$pickTables<"iam_users">(),
+    resets: all.$pickTables<"iam_password_reset_links">(),
+  };
+}

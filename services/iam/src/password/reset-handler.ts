@@ -1,0 +1,164 @@
+import { DatabaseError } from "svc-access/database";
+import type {
+  CallContext,
+  ProcessLogger,
+  RawHandler,
+  RawRequest,
+  RawResponse,
+} from "svc-access/runtime";
+import type { LocalAccounts } from "../accounts/local-accounts.ts";
+import { cookieLine, cookiesOf, removedCookie } from "../browser-login/cookies.ts";
+import { isFromAnotherSite } from "../pages/cross-site.ts";
+import { foreignFormPage } from "../pages/foreign-form-page.ts";
+import { formFields } from "../pages/form-fields.ts";
+import type { FormTokens } from "../pages/form-tokens.ts";
+import { pageResponse, redirectResponse } from "../pages/page-response.ts";
+import { QueueFullError } from "../queue/work-queue.ts";
+import { DatabaseUnavailable } from "../store/provider-database.ts";
+import type { PasswordChanges } from "./password-changes.ts";
+import type { DeadResetLink, ResetLink, ResetLinks } from "./reset-links.ts";
+import { deadResetLinkPage, passwordSetPage, resetLaterPage, resetPage } from "./reset-pages.ts";
+import { RESET_PATH } from "./reset-path.ts";
+
+/** What the pages of the links need. */
+export interface ResetHandlerOptions {
+  /** `iam.public_url`. */
+  readonly origin: string;
+  readonly accounts: Pick<LocalAccounts, "find">;
+  readonly links: Pick<ResetLinks, "find">;
+  readonly changes: Pick<PasswordChanges, "reset">;
+  readonly forms: FormTokens;
+  readonly logger: Pick<ProcessLogger, "warn">;
+}
+
+/** The cookie with the token of the link that a browser has opened. */
+export const RESET_COOKIE = "__Host-iam_password_reset";
+const COOKIE_SECONDS = 3600;
+const FORM = "password_reset";
+const LONGEST_FORM = 16 * 1024;
+
+/**
+ * The handler of the links by which new passwords are set. A link is opened once: its token moves to a
+ * cookie, so that neither the address of the form nor the history of the browser has it.
+ */
+export function resetHandler(options: ResetHandlerOptions): RawHandler {
+  return {
+    path: RESET_PATH,
+    async handle(request, call) {
+      try {
+        return await new ResetRequest(options, request, call).respond();
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        options.logger.warn({ err: error }, "a link for a new password could not be used");
+        return pageResponse(503, resetLaterPage(), { "Retry-After": "5" });
+      }
+    },
+  };
+}
+
+class ResetRequest {
+  readonly #options: ResetHandlerOptions;
+  readonly #request: RawRequest;
+  readonly #call: CallContext;
+
+  constructor(options: ResetHandlerOptions, request: RawRequest, call: CallContext) {
+    this.#options = options;
+    this.#request = request;
+    this.#call = call;
+  }
+
+  async respond(): Promise<RawResponse> {
+    const { method, query, headers } = this.#request;
+    if (method === "POST") return this.#set();
+    if (query.has("token")) return this.#open(query.getAll("token"));
+    const token = tokenOf(headers);
+    if (token === undefined) return pageResponse(404, deadResetLinkPage());
+    const link = await this.#find(token);
+    return "reason" in link ? this.#refuse(link) : this.#form(200, link, token);
+  }
+
+  /** Moves the token of a link to a cookie. */
+  async #open([token = "", ...others]: readonly string[]): Promise<RawResponse> {
+    const link = await this.#find(others.length === 0 ? token : "");
+    if ("reason" in link) return this.#refuse(link);
+    const cookie = cookieLine(RESET_COOKIE, token, COOKIE_SECONDS);
+    return redirectResponse(RESET_PATH, { "Set-Cookie": cookie });
+  }
+
+  async #set(): Promise<RawResponse> {
+    const { origin, forms, changes } = this.#options;
+    const token = tokenOf(this.#request.headers);
+    if (isFromAnotherSite(this.#request, origin) || token === undefined) {
+      return pageResponse(403, foreignFormPage());
+    }
+    const form = await formFields(this.#request, LONGEST_FORM);
+    if (!forms.isValid(form, { form: FORM, browser: token })) {
+      return pageResponse(403, foreignFormPage());
+    }
+    const link = await this.#find(token);
+    if ("reason" in link) return this.#refuse(link);
+    const password = form.get("password") ?? "";
+    if (form.get("repeated") !== password) {
+      return this.#form(400, link, token, "The second password is another one.");
+    }
+    const result = await changes.reset(link, password, this.#call);
+    if (result.outcome === "invalid") {
+      return this.#form(400, link, token, `The password ${result.problem}.`);
+    }
+    // Another request has used it in the meantime.
+    if (result.outcome === "dead") {
+      return this.#refuse({ reason: "used", accountId: link.accountId });
+    }
+    await this.#call.audit.record({
+      event: "password.reset",
+      riskLevel: "HIGH",
+      resource: `user:${link.accountId}`,
+      details: { sessions: result.endedSessions },
+    });
+    return pageResponse(200, passwordSetPage(), { "Set-Cookie": removedCookie(RESET_COOKIE) });
+  }
+
+  /** The link of a token, unless its user is disabled. */
+  async #find(token: string): Promise<(ResetLink & { username: string }) | DeadResetLink> {
+    const { links, accounts } = this.#options;
+    const link = await links.find(token);
+    if ("reason" in link) return link;
+    const { accountId } = link;
+    const account = await accounts.find(accountId);
+    if (account === undefined || account.disabled) return { reason: "disabled", accountId };
+    return { ...link, username: account.username };
+  }
+
+  #form(
+    status: number,
+    { username }: { readonly username: string },
+    token: string,
+    problem?: string,
+  ): RawResponse {
+    const formToken = this.#options.forms.issue({ form: FORM, browser: token });
+    return pageResponse(status, resetPage({ username, problem, token: formToken }));
+  }
+
+  async #refuse({ reason, accountId }: DeadResetLink): Promise<RawResponse> {
+    await this.#call.audit.record({
+      event: "password.reset_failed",
+      riskLevel: "MEDIUM",
+      ...(accountId === undefined ? {} : { resource: `user:${accountId}` }),
+      details: { reason },
+    });
+    return pageResponse(404, deadResetLinkPage(), { "Set-Cookie": removedCookie(RESET_COOKIE) });
+  }
+}
+
+/** The token that this browser has opened a link with; undefined without one, or with several. */
+function tokenOf(headers: RawRequest["headers"]): string | undefined {
+  const [found, ...others] = cookiesOf(headers, RESET_COOKIE).filter(
+    ([name]) => name === RESET_COOKIE,
+  );
+  return others.length === 0 ? found?.[1] : undefined;
+}
+
+/** Whether the same link may work a moment later. */
+function isTemporary(error: unknown): boolean {
+  return [DatabaseError, DatabaseUnavailable, QueueFullError].some((kind) => error instanceof kind);
+}

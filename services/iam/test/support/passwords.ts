@@ -1,0 +1,74 @@
+import { expect } from "vitest";
+import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
+import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
+import { type Browser, fieldOf, type Visit } from "./browser.ts";
+import { databaseOf } from "./browser-login.ts";
+import { asUser, type IamService } from "./iam-service.ts";
+import { logInAt } from "./log-in-at.ts";
+
+/** The password of all users that a test makes. */
+export const OLD = "correct horse battery staple";
+/** Another one. */
+export const NEW = "eleven purple walruses sing";
+
+/** Makes `user:root` an owner of the zone, and users; returns their ids by their names. */
+export async function startUsers(
+  iam: IamService,
+  names: readonly string[],
+): Promise<Record<string, string>> {
+  await relate(iam, "owner", "root");
+  const accounts = new LocalAccounts(databaseOf(iam).kysely, "acme");
+  const passwordHash = await new PasswordHasher().hash(OLD);
+  const users: Record<string, string> = {};
+  for (const username of names) {
+    const user = { username, displayName: username, email: `${username}@example.com` };
+    const account = await accounts.create({ ...user, passwordHash });
+    users[username] = account?.id ?? expect.fail(`${username} is taken`);
+  }
+  return users;
+}
+
+/** Gives a user a relation to the zone `acme`. */
+export async function relate(iam: IamService, relation: string, id: string): Promise<void> {
+  const resource = { type: "zone", id: "acme" };
+  const relationship = { resource, relation, subject: { type: "user", id } };
+  await iam.options.engine?.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
+}
+
+/** Whether a user can log in with a password. */
+export async function canLogIn(
+  iam: IamService,
+  username: string,
+  password: string,
+): Promise<boolean> {
+  return logInAt(iam, username, password).then(
+    () => true,
+    () => false,
+  );
+}
+
+let owners = 0;
+
+/** Makes a link for a new password, each time as another owner of the zone: they are limited by caller. */
+export async function resetLinkOf(iam: IamService, userId: string) {
+  const owner = `owner-${++owners}`;
+  await relate(iam, "owner", owner);
+  const path = `/v1/users/${userId}/password-reset-links`;
+  const { status, body } = await iam.call("POST", path, {}, asUser(owner));
+  expect(status, JSON.stringify(body)).toBe(200);
+  const url = new URL(body.url);
+  return { url: url.href, token: url.searchParams.get("token") ?? "", expireTime: body.expireTime };
+}
+
+/** Opens a link as a browser does, and sends its form. */
+export async function sendReset(
+  browser: Browser,
+  url: string,
+  fields: Readonly<Record<string, string>> = {},
+  init: RequestInit = {},
+): Promise<Visit> {
+  const page = await browser.open(url);
+  expect(page.status, page.text).toBe(200);
+  expect(fieldOf(page, "form_token")).not.toBe("");
+  return browser.submit(page, { password: NEW, repeated: NEW, ...fields }, init);
+}
