@@ -24,6 +24,8 @@ export interface RuntimeEvents {
   registry(outcome: "published" | "lost" | "failed"): void;
   /** The file of a secret was read again: it has changed, or cannot be used. */
   secretFile(outcome: "changed" | "failed"): void;
+  /** A response was cut off: its client did not read it, and others needed the memory. */
+  responseCutOff(): void;
   /** A run of a job has ended, or has passed its deadline. */
   job(name: string, outcome: "succeeded" | "failed" | "timed_out"): void;
 }
@@ -39,5 +41,6 @@ export const NO_EVENTS: RuntimeEvents = {
   cache() {},
   registry() {},
   secretFile() {},
+  responseCutOff() {},
   job() {},
 };

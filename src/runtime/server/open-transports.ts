@@ -38,7 +38,8 @@ export interface Transports {
 /** Creates the configured servers; others are not loaded. */
 export async function openTransports(parts: TransportParts): Promise<Transports> {
   const config = parts.config.server;
-  const budget = requestBudget(largestMessage(config, parts.plan));
+  const { events } = parts.metrics;
+  const budget = requestBudget(largestMessage(config, parts.plan), () => events.responseCutOff());
   const [http, grpc, metrics] = await Promise.all([
     config.http && openHttp(parts, config.http, budget),
     config.grpc && openGrpc(parts, config.grpc, budget),

@@ -114,16 +114,22 @@ const LARGEST_MESSAGES = 4;
 /** The share of one connection: large, since a gateway sends the calls of many clients over one. */
 const CONNECTION_SHARE = 0.5;
 
-/** @param largest what one request message may take in memory, in bytes; where that is much, so is the budget */
-export function requestBudget(largest = 0): RequestBudget {
-  return budgetOf(Math.max(PROCESS_BYTES, LARGEST_MESSAGES * largest));
+/**
+ * @param largest what one request message may take in memory, in bytes; where that is much, so is the budget
+ * @param onCutOff called for each response that is cut off, since its client does not read it
+ */
+export function requestBudget(largest = 0, onCutOff?: () => void): RequestBudget {
+  return budgetOf(Math.max(PROCESS_BYTES, LARGEST_MESSAGES * largest), onCutOff);
 }
 
-/** @param processBytes what the request messages of this process may take in memory, in bytes */
-export function budgetOf(processBytes: number): RequestBudget {
+/**
+ * @param processBytes what the request messages of this process may take in memory, in bytes
+ * @param onCutOff called for each response that is cut off
+ */
+export function budgetOf(processBytes: number, onCutOff?: () => void): RequestBudget {
   return {
     process: new MessageBudget(processBytes),
-    unread: new UnreadResponses(processBytes),
+    unread: new UnreadResponses(processBytes, onCutOff),
     connectionBytes: processBytes * CONNECTION_SHARE,
   };
 }

@@ -15,13 +15,18 @@ interface Unread {
 export class UnreadResponses {
   readonly #limit: number;
   readonly #parent: UnreadResponses | undefined;
+  readonly #onCutOff: () => void;
   readonly #waiting = new Set<Unread>();
   #bytes = 0;
   #isClosed = false;
 
-  /** @param limit in bytes */
-  constructor(limit: number, parent?: UnreadResponses) {
+  /**
+   * @param limit in bytes
+   * @param onCutOff called for each response that is cut off, also those of parts
+   */
+  constructor(limit: number, onCutOff: () => void = nothing, parent?: UnreadResponses) {
     this.#limit = limit;
+    this.#onCutOff = onCutOff;
     this.#parent = parent;
   }
 
@@ -32,7 +37,7 @@ export class UnreadResponses {
 
   /** The responses of a part, within this limit. */
   within(limit: number): UnreadResponses {
-    return new UnreadResponses(limit, this);
+    return new UnreadResponses(limit, this.#onCutOff, this);
   }
 
   /**
@@ -60,6 +65,7 @@ export class UnreadResponses {
       if (this.#bytes + unread.bytes <= this.#limit) break;
       this.#remove(oldest);
       oldest.cutOff();
+      this.#onCutOff();
     }
     this.#waiting.add(unread);
     this.#bytes += unread.bytes;

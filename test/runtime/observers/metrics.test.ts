@@ -101,6 +101,7 @@ describe("metrics", () => {
     events.audit("dropped");
     events.cache("jwt", "hit");
     events.registry("lost");
+    events.responseCutOff();
     events.expect("job", "clean");
     events.job("clean", "failed");
     metrics.unrouted("http", "RESOURCE_NOT_FOUND");
@@ -115,6 +116,7 @@ describe("metrics", () => {
       'svc_access_audit_events_total{outcome="dropped"} 1',
       'svc_access_cache_requests_total{cache="jwt",outcome="hit"} 1',
       'svc_access_registry_events_total{outcome="lost"} 1',
+      "svc_access_responses_cut_off_total 1",
       'svc_access_job_runs_total{job="clean",outcome="succeeded"} 0',
       'svc_access_job_runs_total{job="clean",outcome="failed"} 1',
       'rpc_server_unrouted_requests_total{transport="http",code="RESOURCE_NOT_FOUND"} 1',
@@ -157,6 +159,7 @@ describe("metrics", () => {
         ...of("registry_events", "published", "lost", "failed"),
         ...of("secret_files", "changed", "failed"),
         "svc_access_identity_headers_dropped_total 0",
+        "svc_access_responses_cut_off_total 0",
       ].sort(),
     );
     metrics.events.expect("rateLimited", "a.B/C");

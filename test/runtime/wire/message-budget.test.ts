@@ -156,7 +156,8 @@ describe("memory for messages [TRANS-4]", () => {
 
 describe("responses that are not read", () => {
   test("are cut off, the oldest first", () => {
-    const all = new UnreadResponses(400 * KIB);
+    let counted = 0;
+    const all = new UnreadResponses(400 * KIB, () => void counted++);
     const cut: string[] = [];
     const waits = (of: UnreadResponses, name: string, kib: number) => {
       const done: () => void = of.add(kib * KIB, () => {
@@ -181,6 +182,7 @@ describe("responses that are not read", () => {
     expect(cut).toEqual(["a", "c", "d"]);
     expect(left.bytes).toBe(150 * KIB);
     expect(right.bytes).toBe(0);
+    expect(counted).toBe(3);
   });
 
   test("one that exceeds the limit alone is still sent; small ones are not counted", () => {

@@ -73,6 +73,11 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     ["outcome"],
     SECRET_FILES,
   );
+  const cutOff = counter(
+    "responses_cut_off",
+    "Responses that were cut off: their clients did not read them, and others needed the memory.",
+    [],
+  );
   const jobs = counter("job_runs", "Runs of jobs by outcome.", ["job", "outcome"], JOBS);
   const expected = {
     authentication: authentications,
@@ -90,6 +95,7 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     cache: (name, outcome) => caches.increment(name, outcome),
     registry: (outcome) => registries.increment(outcome),
     secretFile: (outcome) => secretFiles.increment(outcome),
+    responseCutOff: () => cutOff.increment(),
     job: (name, outcome) => jobs.increment(name, outcome),
   };
 }
