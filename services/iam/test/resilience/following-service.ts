@@ -22,7 +22,11 @@ import { callAt, type Replica } from "./replica.ts";
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
 
 /** A service of the platform that verifies tokens itself, and follows the revocations of a replica. */
-export async function startFollowingService(issuerOrigin: string, replica: Replica) {
+export async function startFollowingService(
+  issuerOrigin: string,
+  replica: Replica,
+  more: { readonly oidc?: object } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "following-service-"));
   const file = join(folder, "service.yaml");
   const origin = `http://127.0.0.1:${await freePort()}`;
@@ -37,7 +41,7 @@ export async function startFollowingService(issuerOrigin: string, replica: Repli
       security: {
         authn: {
           mode: "idp_jwt",
-          oidc: { issuer, audience: [LOGIN_CLIENT] },
+          oidc: { issuer, audience: [LOGIN_CLIENT], ...more.oidc },
           revocation: {
             endpoint: `127.0.0.1:${replica.grpcPort}`,
             token: INTERNAL_TOKEN,

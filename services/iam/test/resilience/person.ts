@@ -60,10 +60,15 @@ export class Person {
   async refresh(login = this.#one()): Promise<void> {
     const { refreshToken } = login.tokens;
     const path = "/v1/iam/tokens:refresh";
+    const [before, begun] = [this.repeated, performance.now()];
     const answer = await this.#answer(() =>
       this.#platform.call("POST", path, { refreshToken }, AS_HUB),
     );
-    if (answer.status !== 200) throw refused("a refresh", answer);
+    if (answer.status !== 200) {
+      const took = Math.round(performance.now() - begun);
+      const what = `a refresh, repeated ${this.repeated - before} times in ${took} ms,`;
+      throw refused(what, answer);
+    }
     login.tokens = answer.body.tokens;
   }
 

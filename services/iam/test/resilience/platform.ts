@@ -37,11 +37,21 @@ export interface Platform {
   ): Promise<Answer>;
   /** Makes a user. @returns the id */
   addUser(username: string): Promise<string>;
+  /** Who owns the zone, as `type:id`. */
+  owners(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
+/** What a test changes of the replicas. */
+export interface PlatformOptions {
+  readonly iam?: object;
+  readonly oidc?: object;
+  /** Whether `user:root` owns the zone; true if absent. */
+  readonly isOwned?: boolean;
+}
+
 /** Starts all of it; undefined, with a warning, where PostgreSQL or SpiceDB is not installed. */
-export async function startPlatform(): Promise<Platform | undefined> {
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform | undefined> {
   if (spicedbIsAbsent()) return undefined;
   const postgres = await openPostgres();
   if (postgres === undefined) {
@@ -56,7 +66,7 @@ export async function startPlatform(): Promise<Platform | undefined> {
   const origin = `http://localhost:${await freePort()}`;
   const balancer = new Balancer();
   await balancer.listen(Number(new URL(origin).port));
-  await prepareSpicedb(spicedb);
+  await prepareSpicedb(spicedb, options.isOwned ?? true);
   const replicas = [await replica(), await replica()] as const;
   for (const one of replicas) await one.start();
   balancer.use(...replicas.map(({ port }) => port));
@@ -78,7 +88,11 @@ export async function startPlatform(): Promise<Platform | undefined> {
           authn: {
             mode: "hybrid",
             provider: "embedded",
-            oidc: { issuer: `${origin}/v1/iam/oidc`, audience: [LOGIN_CLIENT] },
+            oidc: {
+              issuer: `${origin}/v1/iam/oidc`,
+              audience: [LOGIN_CLIENT],
+              ...options.oidc,
+            },
             gateway: { trusted_peers: ["127.0.0.1"] },
             internal_call: { enabled: true, token: [{ service: "hub", token: INTERNAL_TOKEN }] },
           },
@@ -94,6 +108,7 @@ export async function startPlatform(): Promise<Platform | undefined> {
           public_url: origin,
           encryption_key_file: keyFile,
           login: { client_id: LOGIN_CLIENT, redirect_uris: [REDIRECT_URI] },
+          ...options.iam,
         },
       }),
     );
@@ -117,6 +132,12 @@ export async function startPlatform(): Promise<Platform | undefined> {
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
       return body.id;
     },
+    async owners() {
+      const engine = await engineOf(spicedb);
+      const { items } = await engine.readRelationships({ resourceType: "zone", relation: "owner" });
+      await engine.close();
+      return items.map(({ subject }) => `${subject.type}:${subject.id}`);
+    },
     async stop() {
       balancer.close();
       for (const one of replicas) await one.kill();
@@ -127,20 +148,25 @@ export async function startPlatform(): Promise<Platform | undefined> {
   };
 }
 
-/** The schema, and who may make users. */
-async function prepareSpicedb(server: { readonly endpoint: string; readonly token: string }) {
-  const schema = readFileSync(MODEL, "utf8");
-  const { model } = parseModel(schema, MODEL);
+interface SpicedbAddress {
+  readonly endpoint: string;
+  readonly token: string;
+}
+
+function engineOf(server: SpicedbAddress) {
+  const { model } = parseModel(readFileSync(MODEL, "utf8"), MODEL);
   // A busy machine is slow.
-  const engine = await createSpicedbEngine({
-    ...server,
-    insecure: true,
-    model,
-    deadlineMs: 60_000,
-  });
-  const resource = { type: "zone", id: "acme" };
-  const relationship = { resource, relation: "owner", subject: { type: "user", id: "root" } };
-  await engine.writeSchema(schema);
-  await engine.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
+  return createSpicedbEngine({ ...server, insecure: true, model, deadlineMs: 60_000 });
+}
+
+/** The schema, and who may make users. */
+async function prepareSpicedb(server: SpicedbAddress, isOwned: boolean) {
+  const engine = await engineOf(server);
+  await engine.writeSchema(readFileSync(MODEL, "utf8"));
+  if (isOwned) {
+    const resource = { type: "zone", id: "acme" };
+    const relationship = { resource, relation: "owner", subject: { type: "user", id: "root" } };
+    await engine.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
+  }
   await engine.close();
 }

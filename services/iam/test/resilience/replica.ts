@@ -71,11 +71,16 @@ export class Replica {
     await until("its clock is set", () => this.#output.includes(`clock ${milliseconds}\n`));
   }
 
-  /** Runs a command of svc-iam with its configuration, beside it. */
-  async run(command: string): Promise<{ readonly status: number; readonly stdout: string }> {
-    const child = spawn(process.execPath, [MAIN, command, this.#file], {
+  /** Begins a command of svc-iam with its configuration, beside it. */
+  begin(command: string) {
+    return spawn(process.execPath, [MAIN, command, this.#file], {
       stdio: ["ignore", "pipe", "inherit"],
     });
+  }
+
+  /** Runs a command to its end. */
+  async run(command: string): Promise<{ readonly status: number; readonly stdout: string }> {
+    const child = this.begin(command);
     let stdout = "";
     child.stdout.on("data", (chunk: Buffer) => {
       stdout += chunk;

@@ -6,11 +6,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { IS_THOROUGH, runs } from "../../../../test/support/effort.ts";
 import { until } from "../../../../test/support/until.ts";
 import { IAMRevocationService } from "../../gen/svc/iam/v1/revocation_pb.ts";
-import { AS_HUB, INTERNAL_TOKEN } from "../support/iam-service.ts";
+import { INTERNAL_TOKEN } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
-import { Random } from "../support/random.ts";
 import { startFollowingService } from "./following-service.ts";
-import { Person } from "./person.ts";
+import { me, refreshAt, send, underLoad } from "./load.ts";
 import { PASSWORD, type Platform, startPlatform } from "./platform.ts";
 import type { Replica } from "./replica.ts";
 
@@ -22,27 +21,10 @@ const platform = await startPlatform();
 afterAll(() => platform?.stop());
 
 describe.skipIf(platform === undefined)("two replicas", () => {
-  const { replicas, balancer, addUser } = platform as Platform;
+  const { replicas, addUser } = platform as Platform;
   const [first, second] = replicas;
   const ports = replicas.map(({ port }) => port);
   const logIn = (username: string) => logInAt(platform as Platform, username, PASSWORD);
-  const me = async (at: Pick<Replica, "call">, tokens: LoggedIn) =>
-    (await at.call("GET", "/v1/iam/me", undefined, withToken(tokens))).status;
-  const refreshAt = (at: Pick<Replica, "call">, { refreshToken }: LoggedIn) =>
-    at.call("POST", "/v1/iam/tokens:refresh", { refreshToken }, AS_HUB);
-
-  /** Sends calls there; the connections that there were are broken, which fetch learns before it returns. */
-  async function send(...to: readonly number[]): Promise<void> {
-    balancer.use(...to);
-    const { call } = platform as Platform;
-    await until("calls arrive", () =>
-      call("GET", "/healthz").then(
-        () => true,
-        () => false,
-      ),
-    );
-  }
-
   /** Ends the session of a token by that token. */
   async function endSession(at: Replica, tokens: LoggedIn): Promise<void> {
     const path = "/v1/iam/me/sessions";
@@ -57,8 +39,8 @@ describe.skipIf(platform === undefined)("two replicas", () => {
   });
 
   test("a login at one holds at the other [IDP-24]", async () => {
-    await send(first.port);
-    const tokens = await logIn("alice").finally(() => send(...ports));
+    await send(platform as Platform, first.port);
+    const tokens = await logIn("alice").finally(() => send(platform as Platform, ...ports));
     expect(await me(second, tokens)).toBe(200);
     const { status, body } = await refreshAt(second, tokens);
     expect(status).toBe(200);
@@ -95,50 +77,6 @@ describe.skipIf(platform === undefined)("two replicas", () => {
     await client.close();
   });
 
-  /** Lets people act while work is done, and checks that all that was acknowledged is there. */
-  async function underLoad(
-    work: (more: (count: number) => Promise<void>) => Promise<void>,
-  ): Promise<void> {
-    const seed = Math.floor(Math.random() * 2 ** 31);
-    const people: Person[] = [];
-    for (let index = 0; index < 4; index++) {
-      const username = `person-${seed}-${index}`;
-      const user = { username, id: await addUser(username) };
-      people.push(new Person(platform as Platform, new Random(seed + index), user));
-    }
-    const steps = () => people.reduce((sum, person) => sum + person.steps, 0);
-    let isOver = false;
-    const acting = Promise.all(people.map((person) => person.act(() => isOver)));
-    const more = async (count: number) => {
-      const before = steps();
-      const done = until("more calls are answered", () => steps() >= before + count);
-      // A refusal ends the test at once.
-      await Promise.race([done, acting]);
-    };
-    await more(20);
-    await work(more);
-    await more(20);
-    isOver = true;
-    await acting;
-    for (const person of people) {
-      const there = await person.sessionIds();
-      expect(there, `seed ${seed}`).toEqual(
-        expect.arrayContaining(person.logins.map(({ sessionId }) => sessionId)),
-      );
-      for (const login of person.logins) {
-        await person.read(login);
-        await person.refresh(login);
-      }
-      for (const { sessionId, tokens } of person.ended) {
-        expect(there).not.toContain(sessionId);
-        for (const one of replicas) {
-          expect((await refreshAt(one, tokens)).status).toBe(400);
-          await until("its access token is refused", async () => (await me(one, tokens)) === 401);
-        }
-      }
-    }
-  }
-
   /** Restarts the replicas one after the other, as a rollout does; each is killed. */
   async function restartEach(more: (count: number) => Promise<void>): Promise<void> {
     for (const replica of replicas) {
@@ -149,7 +87,7 @@ describe.skipIf(platform === undefined)("two replicas", () => {
   }
 
   test("a replica that is killed under load logs nobody out, and what was acknowledged is there", () =>
-    underLoad(async (more) => {
+    underLoad(platform as Platform, async (more) => {
       for (let kill = 0; kill < runs(12, 1); kill++) {
         const victim = replicas[kill % 2] as Replica;
         await victim.kill();
@@ -162,7 +100,7 @@ describe.skipIf(platform === undefined)("two replicas", () => {
   test.runIf(IS_THOROUGH)(
     "the encryption key is replaced under load, and nobody is logged out",
     () =>
-      underLoad(async (more) => {
+      underLoad(platform as Platform, async (more) => {
         const { keyFile } = platform as Platform;
         const old = readFileSync(keyFile, "utf8");
         const fresh = `${randomBytes(32).toString("base64")}\n`;

@@ -58,6 +58,7 @@ export class OwnClient {
         scopes,
         logger,
         // Nothing leaves the process.
+        isInProcess: true,
         allowHttp: true,
         fetch,
       });
