@@ -30,13 +30,16 @@ export interface RevocationHead {
 
 /**
  * The revocations, in the database: one that is stored counts at all replicas. Their times are those of
- * PostgreSQL's clock, which replicas share; SQLite has that of this process.
+ * PostgreSQL's clock, which replicas share. SQLite has that of this process, which nothing confirms: it may
+ * have jumped when a revocation was stored, or now. So there each one counts that is stored.
  */
 export class Revocations {
   readonly #database: ProviderDatabase;
   readonly #now: () => number;
   /** Instead of the clock of the database. */
   readonly #fixed: (() => number) | undefined;
+  /** How far the clock may be ahead, or may have been behind. */
+  readonly #jumpMs: number;
   readonly #listeners = new Set<() => void>();
 
   /** @param now milliseconds since the epoch, instead of the clock of the database; for tests */
@@ -44,6 +47,7 @@ export class Revocations {
     this.#database = database;
     this.#now = now ?? Date.now;
     this.#fixed = now;
+    this.#jumpMs = now === undefined && database.kind === "sqlite" ? CLOCK_JUMP_MS : 0;
   }
 
   /** Ends tokens. */
@@ -82,7 +86,7 @@ export class Revocations {
       db
         .selectFrom("iam_revocations")
         .select("position")
-        .where("keep_until", ">", this.#time())
+        .where("keep_until", ">", sql<number>`${this.#time()} - ${sql.lit(this.#jumpMs)}`)
         .where((is) =>
           is.or([
             is.and([is("kind", "=", "sid"), is("value", "=", sid)]),
@@ -132,7 +136,8 @@ export class Revocations {
     return {
       revocations: rows
         .map((row) => stored(row, now - Number(row.time)))
-        .filter(({ keepUntil }) => keepUntil > now),
+        .filter(({ keepUntil }) => keepUntil > now - this.#jumpMs)
+        .map((one) => (this.#jumpMs === 0 ? one : keptFrom(one, now))),
       position: Number(rows.at(-1)?.position ?? position),
     };
   }
@@ -165,6 +170,11 @@ export class Revocations {
         then ${sql.lit(Math.ceil(known))} else ${least} end`,
     };
   }
+}
+
+/** Kept as long as if it had just been stored: when it was stored is not certain. */
+function keptFrom(one: StoredRevocation, now: number): StoredRevocation {
+  return { ...one, keepUntil: Math.max(one.keepUntil, now + KEEP_MS) };
 }
 
 /** @param ahead by how much the clock of this process is ahead of the one that counts */

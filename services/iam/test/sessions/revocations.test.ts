@@ -1,5 +1,5 @@
 import type { RevocationFeed, RevocationFeedResponse } from "svc-access/runtime";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openRevocationFeed } from "../../src/sessions/open-revocation-feed.ts";
 import { Revocations } from "../../src/sessions/revocations.ts";
 import { ProviderDatabase } from "../../src/store/provider-database.ts";
@@ -100,6 +100,31 @@ describe.each([
       names.map((value, index) => (index % 2 ? first : last).revoke({ kind: "sid", value })),
     );
     expect(new Set(values(await reading))).toEqual(new Set(names));
+  });
+});
+
+describe("in SQLite, whose clock is that of the process,", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  test.each([
+    ["ahead when it is read", 0, 3_600_000],
+    ["behind when it is stored", -3_600_000, 0],
+  ])("a revocation counts although the clock is an hour %s", async (_, stored, read) => {
+    const right = Date.now();
+    const clock = vi.spyOn(Date, "now").mockReturnValue(right + stored);
+    const { open } = await sqlite();
+    await new Revocations(new ProviderDatabase(open())).revoke({ kind: "jti", value: "j" });
+    clock.mockReturnValue(right + read);
+    // A process that has just started.
+    const revocations = new Revocations(new ProviderDatabase(open()));
+    expect(await revocations.isRevoked(TOKEN)).toBe(true);
+    const found = (await revocations.after(-1, 10)).revocations;
+    expect(found).toMatchObject([{ kind: "jti", value: "j" }]);
+    // For as long as a token may live from now on, whatever the clock shows later.
+    expect(found[0]?.keepUntil).toBeGreaterThanOrEqual(right + read + 420_000);
+    clock.mockReturnValue(right + 4 * 3_600_000);
+    expect(await revocations.isRevoked(TOKEN)).toBe(false);
+    expect((await revocations.after(-1, 10)).revocations).toEqual([]);
   });
 });
 
