@@ -2,6 +2,7 @@ import { openAuditLog } from "svc-access/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Browser } from "../support/browser.ts";
 import {
+  untilCallback as callbackOf,
   databaseOf,
   loggedIn,
   logInBrowser,
@@ -11,7 +12,6 @@ import {
   whoIs,
 } from "../support/browser-login.ts";
 import { asUser, type IamService } from "../support/iam-service.ts";
-import { PASSWORD } from "../support/memory-accounts.ts";
 
 let service: IamService;
 beforeAll(async () => {
@@ -23,28 +23,8 @@ const at = (path: string) => `${service.origin}${path}`;
 const rows = () =>
   databaseOf(service).kysely.selectFrom("iam_browser_sessions").selectAll().execute();
 
-/** Enters the password, and stops before the callback. */
-async function untilCallback(
-  browser: Browser,
-  change: (authorization: URL) => void = () => undefined,
-): Promise<URL> {
-  const begun = await browser.request(
-    at(`/v1/iam/ui/login?return_to=${encodeURIComponent(RETURN)}`),
-  );
-  const authorization = new URL(begun.headers.get("location") ?? "");
-  change(authorization);
-  const page = await browser.open(authorization.href);
-  const form = { action: "login", username: "alice", password: PASSWORD };
-  const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
-  const body = new URLSearchParams(form);
-  for (const [, name = "", value = ""] of hidden) body.set(name, value);
-  let response = await browser.request(page.url, { method: "POST", body });
-  for (;;) {
-    const location = new URL(response.headers.get("location") ?? "", service.origin);
-    if (location.pathname === "/v1/iam/oauth2/callback") return location;
-    response = await browser.request(location.href);
-  }
-}
+const untilCallback = (browser: Browser, change?: (authorization: URL) => void) =>
+  callbackOf(service, browser, change);
 
 describe("30 a login that would lead elsewhere does not begin [IDP-18]", () => {
   test.each([

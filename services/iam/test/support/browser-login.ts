@@ -34,9 +34,32 @@ export async function addUser(service: IamService, username: string): Promise<vo
   await accounts.create({ username, displayName: username, email, passwordHash });
 }
 
+/** Enters the password of alice, and stops before the callback. */
+export async function untilCallback(
+  service: Pick<IamService, "origin">,
+  browser: Browser,
+  change: (authorization: URL) => void = () => undefined,
+): Promise<URL> {
+  const query = new URLSearchParams({ return_to: RETURN });
+  const begun = await browser.request(`${service.origin}/v1/iam/ui/login?${query}`);
+  const authorization = new URL(begun.headers.get("location") ?? "");
+  change(authorization);
+  const page = await browser.open(authorization.href);
+  const form = { action: "login", username: "alice", password: PASSWORD };
+  const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+  const body = new URLSearchParams(form);
+  for (const [, name = "", value = ""] of hidden) body.set(name, value);
+  let response = await browser.request(page.url, { method: "POST", body });
+  for (;;) {
+    const location = new URL(response.headers.get("location") ?? "", service.origin);
+    if (location.pathname === "/v1/iam/oauth2/callback") return location;
+    response = await browser.request(location.href);
+  }
+}
+
 /** Logs somebody in, and returns where that leads. */
 export async function logInBrowser(
-  service: IamService,
+  service: Pick<IamService, "origin">,
   browser: Browser,
   { username = "alice", returnTo = RETURN } = {},
 ): Promise<Visit> {

@@ -1,0 +1,96 @@
+/** Browsers that two replicas log in by themselves, in processes of their own. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { query } from "../../../../test/support/postgres.ts";
+import { Browser } from "../support/browser.ts";
+import { logInBrowser, SESSION, untilCallback } from "../support/browser-login.ts";
+import { send } from "./load.ts";
+import { type Platform, startPlatform } from "./platform.ts";
+import type { Replica } from "./replica.ts";
+
+/** Within a second on a machine that is not overloaded; ours may be. */
+const SOON_MS = 10_000;
+
+const platform = await startPlatform({ iam: { browser_login: "self" } });
+afterAll(() => platform?.stop());
+
+describe.skipIf(platform === undefined)("with browser_login: self, two replicas", () => {
+  const { replicas, origin, addUser, databaseUrl } = platform as Platform;
+  const [first, second] = replicas;
+  const sendTo = (...to: readonly Replica[]) =>
+    send(platform as Platform, ...to.map(({ port }) => port));
+  const me = async (at: Replica, cookie: string) =>
+    (await at.call("GET", "/v1/iam/me", undefined, { cookie })).status;
+  const atBoth = (cookie: string) => Promise.all(replicas.map((at) => me(at, cookie)));
+  const cookieOf = (browser: Browser) => `${SESSION}=${browser.cookie(SESSION)}`;
+
+  beforeAll(() => addUser("alice"));
+
+  test("share a login, and a logout at one ends it at both at once [IDP-24]", async () => {
+    const browser = new Browser(origin);
+    await sendTo(first);
+    await logInBrowser({ origin }, browser);
+    const cookie = cookieOf(browser);
+    expect(await atBoth(cookie)).toEqual([200, 200]);
+    await sendTo(second);
+    const page = await browser.open(`${origin}/v1/iam/logout`);
+    expect(page.text).toContain("alice");
+    await sendTo(first);
+    // The form was shown by the other one.
+    const left = await browser.submit(page, {});
+    const loggedOut = performance.now();
+    expect(left.text).toContain("Logged out");
+    expect(browser.cookie(SESSION)).toBeUndefined();
+    expect(await atBoth(cookie)).toEqual([401, 401]);
+    expect(performance.now() - loggedOut).toBeLessThan(SOON_MS);
+    await sendTo(second);
+    expect((await browser.open(`${origin}/v1/iam/ui/login`)).text).toContain('name="password"');
+  });
+
+  test("complete a login that began at the other one; of callbacks at both at once, one counts [IDP-18]", async () => {
+    const browser = new Browser(origin);
+    await sendTo(first);
+    const callback = await untilCallback({ origin }, browser);
+    const [pending = ""] = browser.names().filter((name) => name.startsWith("__Host-iam_pending_"));
+    const cookie = `${pending}=${browser.cookie(pending)}`;
+    const answers = await Promise.all(
+      [...replicas, ...replicas].map(({ port }) =>
+        fetch(`http://127.0.0.1:${port}${callback.pathname}${callback.search}`, {
+          redirect: "manual",
+          headers: { cookie },
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 400, 400, 400]);
+    const lines = answers.flatMap(({ headers }) => headers.getSetCookie());
+    const sessions = lines.filter((line) => line.startsWith(`${SESSION}=`));
+    expect(sessions).toHaveLength(1);
+    expect(await atBoth(sessions[0]?.split(";")[0] ?? "")).toEqual([200, 200]);
+  });
+
+  test("refresh the tokens of a session once, however many tabs call at both", async () => {
+    const browser = new Browser(origin);
+    await sendTo(first, second);
+    await logInBrowser({ origin }, browser);
+    const cookie = cookieOf(browser);
+    for (let round = 0; round < 3; round++) {
+      await query(databaseUrl, "update svc_access.iam_browser_sessions set refresh_time = 1");
+      const calls = await Promise.all([atBoth(cookie), atBoth(cookie), atBoth(cookie)]);
+      expect(calls.flat()).toEqual([200, 200, 200, 200, 200, 200]);
+    }
+    const reused = await query(
+      databaseUrl,
+      "select 1 from svc_access.audit_events where type = 'refresh_token.reused'",
+    );
+    expect(reused).toEqual([]);
+  });
+
+  test("continue a login when the one that made it is killed", async () => {
+    const browser = new Browser(origin);
+    await sendTo(first);
+    await logInBrowser({ origin }, browser);
+    await first.kill();
+    expect(await me(second, cookieOf(browser))).toBe(200);
+    await first.start();
+    expect(await atBoth(cookieOf(browser))).toEqual([200, 200]);
+  });
+});
