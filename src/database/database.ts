@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { CompiledQuery, Kysely } from "kysely";
 
 /** The kinds of database. */
 export const DATABASE_KINDS = ["sqlite", "postgres"] as const;
@@ -52,6 +52,19 @@ export interface Database<Tables> {
    * has one connection: a transaction of many steps blocks all other statements.
    */
   readonly kysely: Kysely<Tables>;
+  /**
+   * Reads without waiting, as a statement of its own; absent if reads wait for a server.
+   *
+   * @param query - it only reads, and names its columns; the same object each time, as it is prepared once
+   * @param parameters - its values
+   * @param isFirst - whether only the first row is needed
+   * @returns undefined if the read has to wait: then run it with `kysely`
+   */
+  readNow?(
+    query: CompiledQuery,
+    parameters: readonly unknown[],
+    isFirst: boolean,
+  ): readonly unknown[] | undefined;
   /** The same database for other tables. */
   as<Others>(): Database<Others>;
   /** Whether it answers now; otherwise, the reason. */

@@ -30,6 +30,7 @@ import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import { directoryHandlers } from "./directory/directory-handlers.ts";
 import { CurrentUser } from "./me/current-user.ts";
+import { LocalProfiles } from "./me/local-profiles.ts";
 import { PreferenceStore } from "./me/preferences.ts";
 import { ProfileStore } from "./me/profiles.ts";
 import { CurrentPreferences } from "./me/user-preferences.ts";
@@ -46,6 +47,7 @@ import type { LoginCallbackTables } from "./store/login-callback-tables.ts";
 import { ProviderDatabase } from "./store/provider-database.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
 import { IAM_TABLES, type IamTables } from "./store/tables.ts";
+import type { UserTables } from "./store/user-tables.ts";
 import { AccountRights } from "./users/account-rights.ts";
 import { Groups } from "./users/groups.ts";
 import { userHandlers } from "./users/user-handlers.ts";
@@ -153,7 +155,9 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     authHandlers({
       provider: provider.client,
       currentUser: new CurrentUser({
-        accounts: isEmbedded ? accounts : undefined,
+        local: isEmbedded
+          ? { accounts, profiles: new LocalProfiles(database.as<UserTables>(), accounts) }
+          : undefined,
         profiles: new ProfileStore(kysely),
         groups,
       }),

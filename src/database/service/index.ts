@@ -24,6 +24,7 @@ export {
   openServiceDatabase,
   type ServiceDatabaseOptions,
 } from "./open-service-database.ts";
+export type { BuildRead, PreparedRead } from "./prepared-read.ts";
 export type { ServerDatabase } from "./server-database.ts";
 export type { ServiceDatabase } from "./service-database.ts";
 export type {

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { Database, DatabaseKind, PoolStats } from "../database.ts";
 import type { ColumnTypes } from "../tables.ts";
 import { COLUMN_TYPES } from "../tables.ts";
+import { type BuildRead, CompiledRead, type PreparedRead } from "./prepared-read.ts";
 import { type DatabaseParts, keepParts, type ServerDatabase } from "./server-database.ts";
 import { type TransactionOptions, Transactions } from "./transactions.ts";
 
@@ -24,6 +25,26 @@ export interface ServiceDatabase<Tables> extends ServerDatabase {
    * 503 and only logged. Errors of a statement itself, such as a unique violation, are those of the driver.
    */
   readonly kysely: Kysely<Tables>;
+  /**
+   * Compiles a query that runs often, once for all its runs; a statement of `kysely` is compiled each time.
+   * With SQLite it also reads without waiting, unless another statement has the connection. Each run
+   * sees what was stored before it, and in the work of `inTransaction` it is refused.
+   *
+   * @param build - builds the query from values that are not known yet: each is one SQL value, and not a
+   * list. It names its columns
+   * @throws TypeError for what is not a query, or selects all columns
+   *
+   * @example
+   * ```ts
+   * const byId = database.prepareRead((kysely, values: { readonly id: string }) =>
+   *   kysely.selectFrom("topics").select(["id", "name"]).where("id", "=", values.id),
+   * );
+   * const topic = await byId.first({ id: "etl" });
+   * ```
+   */
+  prepareRead<Values extends object, Row>(
+    build: BuildRead<Tables, Values, Row>,
+  ): PreparedRead<Values, Row>;
   /**
    * Runs statements in one transaction: all of them are stored, or none. Its work runs again if
    * others change the same rows at the same time (PostgreSQL), so it must have no other effects.
@@ -75,6 +96,12 @@ export class OpenServiceDatabase<Tables> implements ServiceDatabase<Tables> {
     this.#transactions = new Transactions(database);
     this.kysely = this.#transactions.outside();
     keepParts(this, { ...parts, database });
+  }
+
+  prepareRead<Values extends object, Row>(
+    build: BuildRead<Tables, Values, Row>,
+  ): PreparedRead<Values, Row> {
+    return new CompiledRead(this.#database, build, () => this.#transactions.assertOutside());
   }
 
   inTransaction<Result>(

@@ -39,12 +39,17 @@ export class Transactions<Tables> {
   outside(): Kysely<Tables> {
     const plugin: KyselyPlugin = {
       transformQuery: ({ node }) => {
-        this.#assertOutside("a statement of its own");
+        this.assertOutside();
         return node;
       },
       transformResult: async ({ result }) => result,
     };
     return this.#database.kysely.withPlugin(plugin);
+  }
+
+  /** @throws Error in the work of a transaction, which a statement of its own would wait for */
+  assertOutside(): void {
+    this.#assertOutside("a statement of its own");
   }
 
   /** Runs work in a transaction, again if others change the same rows. */

@@ -51,7 +51,7 @@ export class BusyPatience {
 }
 
 /** Whether another program has locked the file, so that a second attempt may succeed. */
-function isBusy(error: unknown): boolean {
+export function isBusy(error: unknown): boolean {
   const { errcode, cause } = (error ?? {}) as { errcode?: number; cause?: unknown };
   // Extended codes, such as that of an outdated snapshot, mean that the transaction must start again.
   return errcode === SQLITE_BUSY || (cause !== undefined && isBusy(cause));

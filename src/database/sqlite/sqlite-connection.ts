@@ -12,6 +12,7 @@ import {
   type SqliteStatement,
 } from "kysely";
 import { BusyPatience } from "./busy-patience.ts";
+import { ImmediateRead } from "./immediate-read.ts";
 
 /**
  * An open SQLite file: `node:sqlite` with the interface of Kysely's SQLite dialect.
@@ -62,6 +63,11 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
     return prepared;
   }
 
+  /** Prepares a query that names its columns. */
+  prepareRead(sql: string): ImmediateRead {
+    return new ImmediateRead(this.#database.prepare(sql));
+  }
+
   close(): void {
     if (this.#database.isOpen) this.#database.close();
   }
@@ -79,10 +85,16 @@ export interface SqliteStatementRules {
 /** Kysely's SQLite dialect, whose statements wait for another program's lock without blocking the process. */
 export class PatientSqliteDialect extends SqliteDialect {
   readonly #rules: SqliteStatementRules;
+  #isTaken = false;
 
   constructor(config: SqliteDialectConfig, rules: SqliteStatementRules = {}) {
     super(config);
     this.#rules = rules;
+  }
+
+  /** Whether a statement or a transaction has the connection: others wait for its end. */
+  get isTaken(): boolean {
+    return this.#isTaken;
   }
 
   override createDriver(): Driver {
@@ -97,6 +109,7 @@ export class PatientSqliteDialect extends SqliteDialect {
     let patient: DatabaseConnection | undefined;
     driver.acquireConnection = async (options) => {
       const connection = await acquire(options);
+      this.#isTaken = true;
       if (patient === undefined || known !== connection) {
         known = connection;
         patient = {
@@ -122,6 +135,11 @@ export class PatientSqliteDialect extends SqliteDialect {
         };
       }
       return patient;
+    };
+    const release = driver.releaseConnection.bind(driver);
+    driver.releaseConnection = (connection, options) => {
+      this.#isTaken = false;
+      return release(connection, options);
     };
     return driver;
   }

@@ -6,18 +6,24 @@ import {
   ServiceError,
 } from "svc-access/runtime";
 import type { CurrentUserSchema, UpdateMeRequest } from "../../gen/svc/iam/v1/auth_pb.ts";
-import { BatchedReads } from "../accounts/batched-reads.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
-import type { LocalAccount, LocalAccounts } from "../accounts/local-accounts.ts";
+import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { Groups } from "../users/groups.ts";
 import { avatarUrlProblem } from "./avatar-url.ts";
 import { changedFields } from "./field-mask.ts";
+import type { LocalProfiles } from "./local-profiles.ts";
 import type { Profile, ProfileStore } from "./profiles.ts";
+
+/** The accounts of the local users, and how their profiles are read. */
+export interface LocalUsers {
+  readonly accounts: LocalAccounts;
+  readonly profiles: LocalProfiles;
+}
 
 /** What the caller's own record is made from. */
 export interface CurrentUserOptions {
-  /** The local accounts; undefined where another provider has the accounts. */
-  readonly accounts: LocalAccounts | undefined;
+  /** The local users; undefined where another provider has the accounts. */
+  readonly local: LocalUsers | undefined;
   readonly profiles: ProfileStore;
   readonly groups: Groups;
 }
@@ -32,14 +38,9 @@ interface Own {
 /** Shows callers the record of themselves, and lets them change it. */
 export class CurrentUser {
   readonly #options: CurrentUserOptions;
-  /** Each page of a console reads its user. */
-  readonly #accounts: BatchedReads<LocalAccount> | undefined;
 
   constructor(options: CurrentUserOptions) {
-    const { accounts } = options;
     this.#options = options;
-    this.#accounts =
-      accounts === undefined ? undefined : new BatchedReads((ids) => accounts.findAll(ids));
   }
 
   /** The caller as the identity provider and this service know it. */
@@ -78,16 +79,13 @@ export class CurrentUser {
   }
 
   async #own(principal: Principal): Promise<Own> {
-    const { profiles } = this.#options;
-    const account =
+    const { local, profiles } = this.#options;
+    const profile =
       principal.subjectType === "user"
-        ? await this.#accounts?.find(principal.subjectId)
+        ? await local?.profiles.find(principal.subjectId)
         : undefined;
-    if (account === undefined) {
-      return { profile: await profiles.find(subjectOf(principal)), isLocal: false };
-    }
-    const { displayName: name, avatarUrl, etag } = account;
-    return { profile: { name, avatarUrl, etag }, isLocal: true };
+    if (profile !== undefined) return { profile, isLocal: true };
+    return { profile: await profiles.find(subjectOf(principal)), isLocal: false };
   }
 
   async #store(
@@ -95,14 +93,14 @@ export class CurrentUser {
     { profile, isLocal }: Own,
     next: Omit<Profile, "etag">,
   ): Promise<Profile> {
-    const { accounts, profiles } = this.#options;
+    const { local, profiles } = this.#options;
     if (!isLocal) {
       const stored = await profiles.replace(subjectOf(principal), next, profile?.etag);
       if (stored === undefined) throw changedMeanwhile();
       return stored;
     }
     const change = { displayName: next.name, avatarUrl: next.avatarUrl };
-    const account = await accounts?.changeProfile(principal.subjectId, change, profile?.etag);
+    const account = await local?.accounts.changeProfile(principal.subjectId, change, profile?.etag);
     if (account === undefined) throw changedMeanwhile();
     return { ...next, etag: account.etag };
   }

@@ -1,4 +1,3 @@
-import type { Kysely } from "svc-access/database";
 import { startTestServer, type TestServer } from "svc-access/testing";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { IAMAuthService, Theme } from "../../gen/svc/iam/v1/auth_pb.ts";
@@ -8,6 +7,7 @@ import {
 } from "../../gen/svc/iam/v1/auth_server.ts";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
 import { CurrentUser } from "../../src/me/current-user.ts";
+import { LocalProfiles } from "../../src/me/local-profiles.ts";
 import { PreferenceStore } from "../../src/me/preferences.ts";
 import { ProfileStore } from "../../src/me/profiles.ts";
 import { CurrentPreferences } from "../../src/me/user-preferences.ts";
@@ -18,7 +18,8 @@ import { sqlite } from "../support/databases.ts";
 let server: TestServer;
 let alice: string;
 beforeEach(async () => {
-  const database = (await sqlite()).open().kysely as unknown as Kysely<UserTables>;
+  const opened = (await sqlite()).open().as<UserTables>();
+  const database = opened.kysely;
   const accounts = new LocalAccounts(database, "acme");
   const account = await accounts.create({
     username: "alice",
@@ -30,7 +31,7 @@ beforeEach(async () => {
   server = await startTestServer(
     (engine) => {
       const currentUser = new CurrentUser({
-        accounts,
+        local: { accounts, profiles: new LocalProfiles(opened, accounts) },
         profiles: new ProfileStore(database),
         groups: new Groups(engine),
       });

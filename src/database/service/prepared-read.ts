@@ -1,0 +1,111 @@
+import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import type { Database } from "../database.ts";
+
+/**
+ * A query that was compiled once. Made by `prepareRead` of a database.
+ *
+ * @typeParam Values - its values, by name
+ * @typeParam Row - what it selects
+ */
+export interface PreparedRead<Values, Row> {
+  /**
+   * The first row; undefined if there is none. Limit a query that may have many, as PostgreSQL sends
+   * all of them.
+   *
+   * @throws as statements of `kysely`
+   */
+  first(values: Values): Promise<Row | undefined>;
+  /**
+   * All rows.
+   *
+   * @throws as statements of `kysely`
+   */
+  all(values: Values): Promise<readonly Row[]>;
+}
+
+/**
+ * Builds a query to prepare. Each of its values is one SQL value: not a list, and nothing that the
+ * query is built by.
+ */
+export type BuildRead<Tables, Values, Row> = (
+  kysely: Kysely<Tables>,
+  values: Values,
+) => Compilable<Row>;
+
+/** Stands for a value while the query is built. */
+class Placeholder {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** The query would have the text of the placeholder instead of the value. */
+  [Symbol.toPrimitive](): never {
+    throw new TypeError(
+      `the value ${this.name} of a prepared read is not known while it is built: only pass it to the query`,
+    );
+  }
+}
+
+/** A query that was compiled, over its database. */
+export class CompiledRead<Tables, Values extends object, Row> implements PreparedRead<Values, Row> {
+  readonly #database: Database<Tables>;
+  readonly #query: CompiledQuery<Row>;
+  readonly #assertUsable: () => void;
+
+  /**
+   * @param assertUsable throws if statements are not allowed now
+   * @throws TypeError for what is not a query, or does not name its columns
+   */
+  constructor(
+    database: Database<Tables>,
+    build: BuildRead<Tables, Values, Row>,
+    assertUsable: () => void,
+  ) {
+    this.#database = database;
+    this.#assertUsable = assertUsable;
+    const values = new Proxy({} as Values, {
+      get: (_, name) => new Placeholder(String(name)),
+    });
+    this.#query = build(database.kysely, values).compile();
+    assertReads(this.#query);
+  }
+
+  async first(values: Values): Promise<Row | undefined> {
+    return (await this.#rows(values, true))[0];
+  }
+
+  async all(values: Values): Promise<readonly Row[]> {
+    return this.#rows(values, false);
+  }
+
+  #rows(values: Values, isFirst: boolean): readonly Row[] | Promise<readonly Row[]> {
+    this.#assertUsable();
+    const parameters = this.#query.parameters.map((parameter) =>
+      parameter instanceof Placeholder ? values[parameter.name as keyof Values] : parameter,
+    );
+    const rows = this.#database.readNow?.(this.#query, parameters, isFirst);
+    return (rows as readonly Row[] | undefined) ?? this.#wait(parameters);
+  }
+
+  async #wait(parameters: readonly unknown[]): Promise<readonly Row[]> {
+    const query: CompiledQuery<Row> = { ...this.#query, parameters };
+    return (await this.#database.kysely.executeQuery(query)).rows;
+  }
+}
+
+/** A version of the program that is newer may add columns while this one runs. */
+function assertReads({ query }: CompiledQuery): void {
+  if (query.kind !== "SelectQueryNode") {
+    throw new TypeError("a prepared read is a query made by selectFrom");
+  }
+  const { selections = [] } = query;
+  const isNamed = selections.every(({ selection }) => {
+    if (selection.kind === "SelectAllNode") return false;
+    return selection.kind !== "ReferenceNode" || selection.column.kind !== "SelectAllNode";
+  });
+  if (!isNamed || selections.length === 0) {
+    throw new TypeError("a prepared read names its columns: use select instead of selectAll");
+  }
+}
