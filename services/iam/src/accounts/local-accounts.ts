@@ -206,17 +206,18 @@ export class LocalAccounts {
   /**
    * Whether the password of an account still has a version. It keeps it until the transaction ends: a
    * change waits.
+   *
+   * @param version undefined: whichever it has
    */
-  async holdPassword(database: AccountTable, id: string, version: number): Promise<boolean> {
-    const { numUpdatedRows } = await database
+  async holdPassword(database: AccountTable, id: string, version?: number): Promise<boolean> {
+    let query = database
       .updateTable("iam_users")
       // It locks the row, in both kinds of databases.
       .set((row) => ({ password_version: row.ref("password_version") }))
       .where("id", "=", id)
-      .where("password_version", "=", version)
-      .where("deleted_time", "is", null)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+      .where("deleted_time", "is", null);
+    if (version !== undefined) query = query.where("password_version", "=", version);
+    return (await query.executeTakeFirst()).numUpdatedRows > 0n;
   }
 
   /** Replaces a hash by one of the same password, unless the password was changed meanwhile. */

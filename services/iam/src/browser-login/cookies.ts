@@ -7,7 +7,7 @@ export const SESSION_COOKIE = `${PREFIX}login`;
 /** The start of the names of the cookies of logins under way. */
 export const PENDING_COOKIE = `${PREFIX}pending_`;
 
-const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
+const ATTRIBUTES = "Secure; HttpOnly; SameSite=Lax";
 
 /** The cookies of a request with a name that begins so, in their order. */
 export function cookiesOf(headers: CallHeaders, start: string): [name: string, value: string][] {
@@ -31,12 +31,16 @@ export function cookieOf(headers: CallHeaders, name: string): string | undefined
   return found[0]?.[1];
 }
 
-/** The header `Set-Cookie` of a cookie that no script, no other site's form and no other host has. */
-export function cookieLine(name: string, value: string, seconds: number): string {
-  return `${name}=${value}; Max-Age=${Math.max(0, Math.floor(seconds))}; ${ATTRIBUTES}`;
+/**
+ * The header `Set-Cookie` of a cookie that no script, no other site's form and no other host has.
+ *
+ * @param path below which the browser sends it; `/` for one with the prefix `__Host-`
+ */
+export function cookieLine(name: string, value: string, seconds: number, path = "/"): string {
+  return `${name}=${value}; Max-Age=${Math.max(0, Math.floor(seconds))}; Path=${path}; ${ATTRIBUTES}`;
 }
 
 /** The header `Set-Cookie` that removes a cookie. */
-export function removedCookie(name: string): string {
-  return `${name}=; Max-Age=0; ${ATTRIBUTES}`;
+export function removedCookie(name: string, path = "/"): string {
+  return `${name}=; Max-Age=0; Path=${path}; ${ATTRIBUTES}`;
 }

@@ -66,7 +66,10 @@ export class PendingLogins {
     const others = [...new Set(cookiesOf(headers, PENDING_COOKIE).map(([other]) => other))];
     const removed = others.length < MOST ? [] : others;
     const codeChallenge = sha256(login.codeVerifier);
-    const cookies = [cookieLine(name, sealed, LASTS_SECONDS), ...removed.map(removedCookie)];
+    const cookies = [
+      cookieLine(name, sealed, LASTS_SECONDS),
+      ...removed.map((other) => removedCookie(other)),
+    ];
     return { login, codeChallenge, cookies };
   }
 

@@ -104,6 +104,8 @@ export class PasswordChanges {
       accountId,
       async (tx) => {
         const { users, resets } = tablesIn(tx);
+        // In the order in which a change locks them, so that neither waits for the other.
+        if (!(await accounts.holdPassword(users, accountId))) return false;
         return (await links.use(link, resets)) && accounts.setPassword(users, accountId, hash);
       },
       call,

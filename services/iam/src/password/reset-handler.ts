@@ -31,8 +31,8 @@ export interface ResetHandlerOptions {
   readonly logger: Pick<ProcessLogger, "warn">;
 }
 
-/** The cookie with the token of the link that a browser has opened. */
-export const RESET_COOKIE = "__Host-iam_password_reset";
+/** The cookie with the token of the link that a browser has opened; no other service of the host gets it. */
+const RESET_COOKIE = "__Secure-iam_password_reset";
 const COOKIE_SECONDS = 3600;
 const FORM = "password_reset";
 const LONGEST_FORM = 16 * 1024;
@@ -81,7 +81,7 @@ class ResetRequest {
   async #open([token = "", ...others]: readonly string[]): Promise<RawResponse> {
     const link = await this.#find(others.length === 0 ? token : "");
     if ("reason" in link) return this.#refuse(link);
-    const cookie = cookieLine(RESET_COOKIE, token, COOKIE_SECONDS);
+    const cookie = cookieLine(RESET_COOKIE, token, COOKIE_SECONDS, RESET_PATH);
     return redirectResponse(RESET_PATH, { "Set-Cookie": cookie });
   }
 
@@ -115,7 +115,9 @@ class ResetRequest {
       resource: `user:${link.accountId}`,
       details: { sessions: result.endedSessions },
     });
-    return pageResponse(200, passwordSetPage(), { "Set-Cookie": removedCookie(RESET_COOKIE) });
+    return pageResponse(200, passwordSetPage(), {
+      "Set-Cookie": removedCookie(RESET_COOKIE, RESET_PATH),
+    });
   }
 
   /** The link of a token, unless its user is disabled. */
@@ -146,7 +148,9 @@ class ResetRequest {
       ...(accountId === undefined ? {} : { resource: `user:${accountId}` }),
       details: { reason },
     });
-    return pageResponse(404, deadResetLinkPage(), { "Set-Cookie": removedCookie(RESET_COOKIE) });
+    return pageResponse(404, deadResetLinkPage(), {
+      "Set-Cookie": removedCookie(RESET_COOKIE, RESET_PATH),
+    });
   }
 }
 

@@ -13,7 +13,7 @@ import { logInAt, withToken } from "../support/log-in-at.ts";
 import { canLogIn, NEW, OLD, resetLinkOf, sendReset, startUsers } from "../support/passwords.ts";
 
 const PATH = "/v1/iam/ui/password-reset";
-const COOKIE = "__Host-iam_password_reset";
+const COOKIE = "__Secure-iam_password_reset";
 
 let iam: IamService;
 let users: Record<string, string>;
@@ -136,7 +136,7 @@ test("a link shows a form, whose address does not have the token [IDP-30]", asyn
   const opened = await browser.request(url);
   expect([opened.status, opened.headers.get("location")]).toEqual([303, PATH]);
   expect(opened.headers.getSetCookie()).toEqual([
-    `${COOKIE}=${token}; Max-Age=3600; Path=/; Secure; HttpOnly; SameSite=Lax`,
+    `${COOKIE}=${token}; Max-Age=3600; Path=${PATH}; Secure; HttpOnly; SameSite=Lax`,
   ]);
   expect(await opened.text()).not.toContain(token);
   const page = await browser.request(`${iam.origin}${PATH}`);
@@ -194,16 +194,16 @@ describe("a form that is refused sets no password", () => {
   });
 
   test.each<[string, (browser: Browser, other: Browser) => void]>([
-    ["without its cookie", (browser) => browser.setCookie(COOKIE, "")],
+    ["without its cookie", (browser) => browser.setCookie(COOKIE, "", PATH)],
     [
       "in a browser that has opened another link since",
-      (browser, other) => browser.setCookie(COOKIE, other.cookie(COOKIE) ?? ""),
+      (browser, other) => browser.setCookie(COOKIE, other.cookie(COOKIE) ?? "", PATH),
     ],
     [
       "with two cookies",
       (browser, other) => {
         const both = `${other.cookie(COOKIE)}; ${COOKIE}=${browser.cookie(COOKIE)}`;
-        browser.setCookie(COOKIE, both);
+        browser.setCookie(COOKIE, both, PATH);
       },
     ],
   ])("a form that comes %s sets no password [IDP-12]", async (_, change) => {

@@ -1,0 +1,146 @@
+/** New passwords, set by several replicas at the same moment. */
+import { testContext } from "svc-access/testing";
+import { describe, expect, test } from "vitest";
+import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
+import { PasswordLogin } from "../../src/accounts/password-login.ts";
+import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
+import { LoginThrottle } from "../../src/accounts/throttle/login-throttle.ts";
+import { PasswordChanges } from "../../src/password/password-changes.ts";
+import { type ResetLink, ResetLinks } from "../../src/password/reset-links.ts";
+import { WorkQueue } from "../../src/queue/work-queue.ts";
+import { Revocations } from "../../src/sessions/revocations.ts";
+import { Sessions } from "../../src/sessions/sessions.ts";
+import type { PasswordTables } from "../../src/store/password-tables.ts";
+import { ProviderDatabase } from "../../src/store/provider-database.ts";
+import type { UserTables } from "../../src/store/user-tables.ts";
+import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
+import { NEW, OLD } from "../support/passwords.ts";
+
+const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
+const call = testContext({ user: "alice" });
+
+describe.each([
+  ["SQLite", async () => sqlite],
+  ["PostgreSQL", postgres],
+] as const)("in %s", async (_, prepare) => {
+  const found: (() => Promise<TestDatabase>) | undefined = await prepare();
+  if (found === undefined) return;
+  const create = found;
+
+  async function begin(queue?: WorkQueue) {
+    const { open } = await create();
+    const replica = () => {
+      const database = open();
+      const provider = new ProviderDatabase(database);
+      const { kysely } = database.as<UserTables>();
+      const accounts = new LocalAccounts(kysely, "acme");
+      const hasher = new PasswordHasher(CHEAP, queue);
+      const logins = new PasswordLogin({ accounts, hasher, throttle: new LoginThrottle(kysely) });
+      const sessions = new Sessions(provider, new Revocations(provider));
+      const links = new ResetLinks(database.as<PasswordTables>());
+      const changes = new PasswordChanges({
+        accounts,
+        logins,
+        hasher,
+        links,
+        sessions: {
+          endWith: async (id, change, _, except) =>
+            (await sessions.endWith(id, change, except))?.length,
+        },
+      });
+      return { accounts, logins, links, changes, kysely };
+    };
+    const [first, second] = [replica(), replica()];
+    const user = { username: "alice", displayName: "Alice", email: "alice@example.com" };
+    const passwordHash = await new PasswordHasher(CHEAP).hash(OLD);
+    const { id } = (await first.accounts.create({ ...user, passwordHash })) ?? expect.fail();
+    const linkOf = async (at = first): Promise<ResetLink> => {
+      const link = await at.links.find((await at.links.make(id)).token);
+      return "reason" in link ? expect.fail(link.reason) : link;
+    };
+    const canLogIn = async (password: string) => {
+      const attempt = { username: "alice", password, address: "203.0.113.7" };
+      const { signal } = new AbortController();
+      return (await second.logins.authenticate({ ...attempt, signal })).outcome === "ok";
+    };
+    return { first, second, id, linkOf, canLogIn };
+  }
+
+  const own = (current: string, next: string) =>
+    ({ username: "alice", current, next, session: undefined }) as const;
+
+  test("of several uses of a link at two replicas, one sets the password [IDP-29]", async () => {
+    const { first, second, linkOf, canLogIn } = await begin();
+    for (let round = 0; round < 4; round++) {
+      const link = await linkOf();
+      const passwords = [1, 2, 3, 4].map((number) => `${NEW} ${round} ${number}`);
+      const results = await Promise.all(
+        passwords.map((password, index) =>
+          [first, second][index % 2]?.changes.reset(link, password, call),
+        ),
+      );
+      const outcomes = results.map((result) => result?.outcome);
+      expect(outcomes.toSorted()).toEqual(["dead", "dead", "dead", "reset"]);
+      expect(await canLogIn(passwords[outcomes.indexOf("reset")] ?? "")).toBe(true);
+    }
+  });
+
+  test("of a change and a reset at the same moment, the last one counts [IDP-28]", async () => {
+    const { first, second, id, linkOf, canLogIn } = await begin();
+    let current = OLD;
+    for (let round = 0; round < 4; round++) {
+      const [changed, reset] = [`${NEW} changed ${round}`, `${NEW} reset ${round}`];
+      const link = await linkOf();
+      const [change, use] = await Promise.all([
+        first.changes.change(id, own(current, changed), call),
+        second.changes.reset(link, reset, call),
+      ]);
+      // Whichever is first refuses the other: a change ends the link, and a reset the current password.
+      expect(["changed dead", "outdated reset", "wrong reset"]).toContain(
+        `${change.outcome} ${use.outcome}`,
+      );
+      current = use.outcome === "reset" ? reset : changed;
+      expect(await canLogIn(current)).toBe(true);
+    }
+  });
+
+  test("a password that may not be set does not use the link", async () => {
+    const { first, id, linkOf } = await begin();
+    const link = await linkOf();
+    expect(await first.changes.reset(link, "password1234", call)).toMatchObject({
+      outcome: "invalid",
+    });
+    expect(await first.changes.reset(link, NEW, call)).toMatchObject({ outcome: "reset" });
+    expect(await first.changes.reset(link, NEW, call)).toEqual({ outcome: "dead" });
+    expect((await first.accounts.findForLogin("alice"))?.passwordVersion).toBe(1);
+    expect((await first.accounts.find(id))?.username).toBe("alice");
+  });
+
+  test("a user who is disabled or deleted gets no password", async () => {
+    const { first, id, linkOf, canLogIn } = await begin();
+    const users = () => first.kysely.updateTable("iam_users").where("id", "=", id);
+    const link = await linkOf();
+    await users().set({ disabled: 1 }).execute();
+    expect(await first.changes.reset(link, NEW, call)).toEqual({ outcome: "dead" });
+    expect(await first.changes.change(id, own(OLD, NEW), call)).toEqual({ outcome: "wrong" });
+    await users().set({ disabled: 0, deleted_time: 1 }).execute();
+    expect(await first.changes.reset(link, NEW, call)).toEqual({ outcome: "dead" });
+    await users().set({ deleted_time: null }).execute();
+    expect(await canLogIn(OLD)).toBe(true);
+  });
+
+  test("a user name that belongs to somebody else by now is not the caller's", async () => {
+    const { first, canLogIn } = await begin();
+    expect(await first.changes.change("bob", own(OLD, NEW), call)).toEqual({ outcome: "wrong" });
+    expect(await canLogIn(OLD)).toBe(true);
+  });
+
+  test("when too many passwords are hashed, nothing is changed", async () => {
+    const { first, id, linkOf } = await begin(new WorkQueue(0, 0));
+    const link = await linkOf();
+    expect(await first.changes.change(id, own(OLD, NEW), call)).toEqual({ outcome: "busy" });
+    await expect(first.changes.reset(link, NEW, call)).rejects.toThrow("too many are waiting");
+    expect((await first.accounts.findForLogin("alice"))?.passwordVersion).toBe(0);
+    expect(await linkOf()).toMatchObject({ accountId: id });
+  });
+});
