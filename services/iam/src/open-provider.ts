@@ -10,6 +10,7 @@ import { openOidc } from "./open-oidc.ts";
 import { openCasdoor } from "./provider/casdoor/open-casdoor.ts";
 import { auditClients } from "./provider/embedded/applied-clients.ts";
 import type { ClientDeclaration } from "./provider/embedded/client-declaration.ts";
+import { refuseIdsOfUsers } from "./provider/embedded/client-ids.ts";
 import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
 import { EmbeddedSessions } from "./provider/embedded/embedded-sessions.ts";
@@ -21,6 +22,7 @@ import type { Revocations } from "./sessions/revocations.ts";
 import type { UserSessions } from "./sessions/user-sessions.ts";
 import type { ProviderTables } from "./store/provider-tables.ts";
 import type { IamTables } from "./store/tables.ts";
+import type { UserTables } from "./store/user-tables.ts";
 
 /** What a provider is made with. */
 export interface ProviderParts {
@@ -55,7 +57,8 @@ const NS_PER_MS = 1_000_000;
 /**
  * Opens the provider that `security.authn.provider` names.
  *
- * @throws EncryptionKeyError where the keys of the database cannot be read
+ * @throws EncryptionKeyError where the keys of the database cannot be read; StartUpError where a client has
+ * the id of a user
  */
 export async function openProvider(parts: ProviderParts): Promise<OpenedProvider> {
   const { provider } = parts.configuration.config.security.authn;
@@ -93,6 +96,13 @@ async function openEmbedded({
   const box = new SecretBox(readEncryptionKeys(source));
   const tables = database.as<ProviderTables>();
   const clients = iam.clients.map(declarationOf);
+  await refuseIdsOfUsers(
+    [
+      { id: clientId, key: "iam.login.client_id" },
+      ...clients.map(({ id }, index) => ({ id, key: `iam.clients[${index}].id` })),
+    ],
+    database.as<UserTables>(),
+  );
   const provider = new EmbeddedProvider({
     publicUrl: iam.public_url,
     organization: iam.organization,

@@ -75,10 +75,12 @@ export async function openIam(configuration: LoadedIamConfig): Promise<ServerOpt
   const { service, environment, log } = config;
   const logger = createLogger({ service, environment, level: log.level });
   const database = await openServiceDatabase<IamTables>(config, { ...IAM_TABLES, logger });
+  let engine: Engine | undefined;
   try {
-    const engine = await createAuthorizationEngine(config);
+    engine = await createAuthorizationEngine(config);
     return await optionsOf({ configuration, database, engine, logger });
   } catch (error) {
+    await engine?.close();
     await database.close();
     // A person must fix it, as a wrong configuration.
     if (!(error instanceof EncryptionKeyError)) throw error;

@@ -15,7 +15,7 @@ const WEB = {
 const TV = { id: "1b0c1f0e-5a53-4f6e-9d0e-6f1d5a3b8c12", name: "TV", flows: ["device"] };
 const OTHER_SECRET = "the second secret of the client, in tests";
 
-test("clients that were added, changed or removed, and no others", async () => {
+test("clients that were added, changed, removed or declared again, and no others [IAM-14]", async () => {
   let folder: string | undefined;
   let seen = 0;
   /** Starts the service with clients, and returns the new events, in their order. */
@@ -44,6 +44,7 @@ test("clients that were added, changed or removed, and no others", async () => {
   expect(await startWith([TV, rotated])).toEqual([[WEB.id, "changed"]]);
   expect(await startWith([rotated])).toEqual([[TV.id, "removed"]]);
   expect(await startWith([rotated])).toEqual([]);
+  expect(await startWith([TV, rotated])).toEqual([[TV.id, "added"]]);
 
   const stored = readFileSync(join(folder ?? "", "iam.db"), "latin1");
   expect(stored).toContain("client.applied");

@@ -165,7 +165,7 @@ test.each<[string, string, () => Record<string, string>, number]>([
   expect(JSON.stringify(answer.body)).not.toContain("token=");
 });
 
-test("who manages users gets a link for those who may not do more, an owner for all [IDP-29]", async () => {
+test("who manages users gets a link for those who may not do more, an owner for all [IDP-29, IAM-9]", async () => {
   const before = Date.now();
   const { status, body: answer } = await link("alice", as("manager"));
   expect(status).toBe(200);

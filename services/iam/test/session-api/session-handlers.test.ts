@@ -141,7 +141,7 @@ test("a user ends all sessions but that of the call", async () => {
   expect(await refresh(own)).toBe(200);
 });
 
-test("a manager of users ends sessions of those who may not do more, an owner of all [IDP-21]", async () => {
+test("a manager of users ends sessions of those who may not do more, an owner of all [IDP-21, IAM-9]", async () => {
   const [alice, bob] = [await logIn("alice"), await logIn("bob")];
   const sessions = async (username: string) =>
     (await iam.call("GET", of(username), undefined, asManager())).body.sessions;

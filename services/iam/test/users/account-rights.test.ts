@@ -53,7 +53,7 @@ test.each([
   ["a member of a group in that group", "manager", "senior"],
   ["who holds a relation to another zone", "manager", "guest"],
   ["a user manager, as an admin who is not one itself", "admin", "manager"],
-])("%s is not covered", async (_, caller, account) => {
+])("%s is not covered [IAM-9]", async (_, caller, account) => {
   expect(await covers(caller, account)).toBe(false);
 });
 
@@ -64,7 +64,7 @@ test.each([
   ["whatever, for an owner of the organization's zone", "root", "guest"],
   ["the same as the caller, who it is", "admin", "admin"],
   ["a relation to a zone that the caller owns", "neighbour", "guest"],
-])("an account that holds %s is covered", async (_, caller, account) => {
+])("an account that holds %s is covered [IAM-9]", async (_, caller, account) => {
   expect(await covers(caller, account)).toBe(true);
 });
 

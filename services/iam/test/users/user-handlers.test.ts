@@ -50,7 +50,7 @@ const post = (caller: ReturnType<typeof asUser>, body: object) =>
     body: JSON.stringify(body),
   });
 
-test("a user is created as the specification has it, and its password is not returned", async () => {
+test("a user is created as the specification has it, and its password is not returned [IAM-9]", async () => {
   const response = await post(asUser("root"), BOB);
   expect(response.status).toBe(200);
   const text = await response.text();

@@ -136,7 +136,7 @@ test("a user code that nobody has is reported, without an error of the server", 
 test.each([
   ["a secret", () => iam.configure(ROBOT), ROBOT],
   ["private_key_jwt", keyed, KEYED],
-] as const)("a service account gets tokens with %s", async (_, configure, declared) => {
+] as const)("a service account gets tokens with %s [IAM-14]", async (_, configure, declared) => {
   const configuration = await configure();
   const tokens = await client.clientCredentialsGrant(configuration, { scope: "profile" });
   expect(tokens.refresh_token).toBeUndefined();

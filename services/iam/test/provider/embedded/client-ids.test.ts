@@ -1,0 +1,50 @@
+/** The ids of clients and users, which are one space of names in relations and in the audit. */
+import type { ServiceDatabase } from "svc-access/database";
+import { expect, test } from "vitest";
+import type { IamTables } from "../../../src/store/tables.ts";
+import { addUser, databaseOf } from "../../support/browser-login.ts";
+import { type IamService, startIam } from "../../support/iam-service.ts";
+
+const FREE = "0b0c1f0e-5a53-4f6e-9d0e-6f1d5a3b8c11";
+const robot = (id: string) => ({
+  id,
+  name: "Robot",
+  flows: ["service_account"],
+  client_secret: "a secret of the robot in the tests of ids",
+});
+
+async function userOf(iam: IamService, username: string): Promise<string> {
+  await addUser(iam, username);
+  const user = await usersOf(databaseOf(iam))
+    .selectAll()
+    .where("username", "=", username)
+    .executeTakeFirstOrThrow();
+  return user.id;
+}
+
+const usersOf = ({ kysely }: ServiceDatabase<IamTables>) => kysely.selectFrom("iam_users");
+
+test("a start with a client that has the id of a user, or of a deleted one, is refused [IAM-14]", async () => {
+  const iam = await startIam();
+  const [alice, bob] = [await userOf(iam, "alice"), await userOf(iam, "bob")];
+  const { kysely } = databaseOf(iam);
+  await kysely.updateTable("iam_users").set({ deleted_time: 1 }).where("id", "=", bob).execute();
+  await iam.stop();
+  const { folder } = iam;
+  const clients = [robot(alice.toUpperCase()), robot(FREE), robot(bob)];
+  const refused = startIam({ folder, iam: { clients } }).catch((error: unknown) => error);
+  expect(await refused).toMatchObject({
+    name: "StartUpError",
+    problems: [
+      `iam.clients[0].id is the id of a user, ${alice}: choose another UUID`,
+      `iam.clients[2].id is the id of a user, ${bob}: choose another UUID`,
+    ],
+  });
+  const login = { client_id: alice };
+  const oidc = { audience: [alice] };
+  await expect(startIam({ folder, login, oidc })).rejects.toThrow(
+    "iam.login.client_id is the id of",
+  );
+  const started = await startIam({ folder, iam: { clients: [robot(FREE)] } });
+  await started.stop();
+});
