@@ -9,13 +9,15 @@ import { runCommand } from "./run-command.ts";
  */
 export function endSessionsCommand(configuration: string): Command {
   return new Command("end-sessions")
-    .description("Log everybody out: end all sessions, and all refresh tokens and codes.")
+    .description(
+      "Log everybody out: end all sessions, refresh tokens, codes and links for new passwords.",
+    )
     .argument("[configuration]", "the file of the configuration", configuration)
     .addHelpText(
       "after",
       `
 Run it after the database was restored from a backup and before the service starts: the backup brings
-back logins and tokens that had ended since. It may also run while the service does.
+back logins, tokens and links that had ended since. It may also run while the service does.
 
 Exit codes: 0 all sessions were ended, 2 usage, or a database that cannot be used.`,
     )

@@ -8,7 +8,7 @@ import type { ProviderTables } from "../store/provider-tables.ts";
 import { IAM_TABLES, type IamTables } from "../store/tables.ts";
 
 /**
- * Logs everybody out, and records that in the audit: after the database was restored from a backup, which
+ * Logs everybody out, ends the links for new passwords, and records that in the audit: after the database was restored from a backup, which
  * brings back the logins and tokens that had ended since.
  *
  * @returns how many sessions were ended
@@ -25,6 +25,8 @@ export async function endSessions({ config }: LoadedIamConfig): Promise<number> 
       const database = new ProviderDatabase(opened.as<ProviderTables>());
       const sessions = await endEverySession(database, new Revocations(database));
       const browsers = await opened.kysely.deleteFrom("iam_browser_sessions").executeTakeFirst();
+      // One that was used or replaced since a backup would set a password again.
+      await opened.kysely.deleteFrom("iam_password_reset_links").execute();
       const ended = sessions + Number(browsers.numDeletedRows);
       await recorder.record({
         event: "session.all_ended",

@@ -12,6 +12,7 @@ import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
 import { AS_HUB, type IamService } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
+import { resetLinkOf } from "../support/passwords.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const FILES = ["iam.db", "iam.relationships.db"];
@@ -58,6 +59,10 @@ test("a restored backup brings no ended login back once all sessions were ended,
   const rotated = await logInAt(iam, "alice", PASSWORD);
   const ended = await logInAt(iam, "alice", PASSWORD);
   const browser = await loggedIn(iam, "bob");
+  const alice = await iam.call("GET", "/v1/iam/me", undefined, withToken(rotated));
+  const { url } = await resetLinkOf(iam, alice.body.subjectId);
+  const opens = async () => (await fetch(url, { redirect: "manual" })).status;
+  expect(await opens()).toBe(303);
   backUp();
   const current = (await refresh(rotated)).body.tokens as LoggedIn;
   await end(ended);
@@ -76,6 +81,7 @@ test("a restored backup brings no ended login back once all sessions were ended,
   for (const tokens of [rotated, ended, current]) expect((await refresh(tokens)).status).toBe(400);
   for (const tokens of [rotated, ended, current]) expect(await me(tokens)).toBe(401);
   expect(await whoIs(iam, browser)).toBe(401);
+  expect(await opens()).toBe(404);
   const again = await logInAt(iam, "alice", PASSWORD);
   expect((await refresh(again)).status).toBe(200);
   expect(endSessions().stdout).toBe("sessions ended: 1\n");
