@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { ServiceDatabase } from "svc-access/database";
-import type { SecretBox } from "../secrets/secret-box.ts";
+import { MissingKeyError, type SecretBox, UnsealError } from "../secrets/secret-box.ts";
 import type { BrowserSessionRow, BrowserSessionTables } from "../store/browser-session-tables.ts";
 
 /** The tokens of a session. A text that the provider did not give is empty. */
@@ -157,19 +157,36 @@ export class BrowserSessions {
     return numUpdatedRows > 0n;
   }
 
-  /** Ends a session, at all replicas at once. @returns it; undefined if it is over already */
+  /**
+   * Ends a session, at all replicas at once.
+   *
+   * @returns it; undefined if it is over already, or was changed in the database
+   * @throws MissingKeyError if its tokens cannot be read here: it continues, since its login at the
+   * provider would too
+   */
   async end(id: string): Promise<BrowserSession | undefined> {
+    const known = await this.#row(id);
+    if (known !== undefined) this.#unlessChanged(known);
     const row = await this.#database.kysely
       .deleteFrom("iam_browser_sessions")
       .where("id", "=", id)
       .returningAll()
       .executeTakeFirst();
-    return row && this.#session(row);
+    return row && this.#unlessChanged(row);
   }
 
   /** Ends the session of a cookie's token. */
   async endOf(token: string): Promise<BrowserSession | undefined> {
     return TOKEN.test(token) ? this.end(hash(token)) : undefined;
+  }
+
+  /** Deletes the session of a cookie's token, whatever is in it: another login takes its place. */
+  async remove(token: string): Promise<void> {
+    if (!TOKEN.test(token)) return;
+    await this.#database.kysely
+      .deleteFrom("iam_browser_sessions")
+      .where("id", "=", hash(token))
+      .execute();
   }
 
   /** Deletes those that are over. */
@@ -206,6 +223,15 @@ export class BrowserSessions {
     const { id, subject_type: subjectType, subject_id: subjectId } = row;
     const tokens = JSON.parse(this.#box.open(row.tokens, placeOf(id))) as SessionTokens;
     return { id, subjectType, subjectId, tokens, refreshTime: Number(row.refresh_time) };
+  }
+
+  #unlessChanged(row: BrowserSessionRow): BrowserSession | undefined {
+    try {
+      return this.#session(row);
+    } catch (error) {
+      if (error instanceof MissingKeyError || !(error instanceof UnsealError)) throw error;
+      return undefined;
+    }
   }
 
   #seal(id: string, { accessToken, refreshToken, idToken }: SessionTokens): string {

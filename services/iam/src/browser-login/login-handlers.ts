@@ -95,7 +95,7 @@ async function completeLogin(
     const issuer = single(query, "iss");
     const { token, seconds } = await startSession(options, { login, code, issuer, query }, call);
     // The cookie may be one that somebody else has set; its session does not continue in this login.
-    for (const [, old] of cookiesOf(headers, SESSION_COOKIE)) await sessions.endOf(old);
+    for (const [, old] of cookiesOf(headers, SESSION_COOKIE)) await sessions.remove(old);
     const cookie = cookieLine(SESSION_COOKIE, token, seconds);
     return redirectResponse(login.returnTo, { "Set-Cookie": [cookie, ended] });
   } catch (error) {

@@ -14,6 +14,7 @@ import { leavingPage, loggedOutPage, logoutPage } from "./browser-login-pages.ts
 import type { BrowserSession, BrowserSessions } from "./browser-sessions.ts";
 import { cookieOf, removedCookie, SESSION_COOKIE } from "./cookies.ts";
 import { LOGOUT_PATH } from "./paths.ts";
+import { explainMissingKey } from "./unreadable-session.ts";
 
 /** What logout needs. */
 export interface LogoutHandlerOptions {
@@ -22,7 +23,7 @@ export interface LogoutHandlerOptions {
   readonly provider: Pick<IdentityProvider, "endLogin">;
   readonly sessions: BrowserSessions;
   readonly forms: FormTokens;
-  readonly logger: Pick<ProcessLogger, "warn">;
+  readonly logger: Pick<ProcessLogger, "error" | "warn">;
 }
 
 const FORM = "logout";
@@ -51,14 +52,16 @@ async function logOut(
   request: RawRequest,
   call: CallContext,
 ): Promise<RawResponse> {
-  const { origin, sessions, forms } = options;
+  const { origin, sessions, forms, logger } = options;
   const cookie = cookieOf(request.headers, SESSION_COOKIE);
   const removed = { "Set-Cookie": removedCookie(SESSION_COOKIE) };
   if (cookie === undefined) return redirectResponse(LOGOUT_PATH);
   if (!forms.isValid(await formFields(request), { form: FORM, browser: cookie })) {
     throw new ServiceError("FORBIDDEN", "the form was not shown in this browser, or has expired");
   }
-  const session = await sessions.endOf(cookie);
+  const session = await sessions.endOf(cookie).catch((error: unknown) => {
+    throw explainMissingKey(error, logger);
+  });
   if (session === undefined) return redirectResponse(LOGOUT_PATH, removed);
   await call.audit.record({
     event: "browser_session.ended",

@@ -12,6 +12,7 @@ import { MissingKeyError, UnsealError } from "../secrets/secret-box.ts";
 import type { BrowserSessions, SessionSubject } from "./browser-sessions.ts";
 import { cookieOf, SESSION_COOKIE } from "./cookies.ts";
 import { type FreshTokens, sessionIsOver } from "./fresh-tokens.ts";
+import { explainMissingKey, unreadableSession } from "./unreadable-session.ts";
 
 /** What the authenticator needs. */
 export interface SessionAuthenticatorOptions {
@@ -43,14 +44,8 @@ export class SessionAuthenticator implements Authenticator {
       if (error instanceof DatabaseError) {
         throw new ServiceError("UNAVAILABLE", "sessions cannot be read now", { cause: error });
       }
-      if (error instanceof MissingKeyError) {
-        // It continues at replicas that have the key.
-        this.#options.logger.error(
-          { err: error, key: error.keyId },
-          "a browser session cannot be read: an encryption key is missing",
-        );
-        throw unreadable(error);
-      }
+      // It continues at replicas that have the key.
+      if (error instanceof MissingKeyError) throw explainMissingKey(error, this.#options.logger);
       if (error instanceof UnsealError) {
         this.#options.logger.error({ err: error }, "a browser session cannot be read, and is over");
         throw sessionIsOver(error);
@@ -69,7 +64,7 @@ export class SessionAuthenticator implements Authenticator {
       // It was valid when it was stored: the key that signed it is not known here, or not any more. The
       // next refresh brings another one.
       logger.error({}, "the access token of a browser session cannot be verified");
-      throw unreadable();
+      throw unreadableSession();
     }
     if (!token.active || !isOf(session, token.principal)) {
       await sessions.end(id);
@@ -77,10 +72,6 @@ export class SessionAuthenticator implements Authenticator {
     }
     return { principal: token.principal, credential: "cookie" };
   }
-}
-
-function unreadable(cause?: unknown): ServiceError {
-  return new ServiceError("UNAVAILABLE", "the session cannot be read now", { cause });
 }
 
 function isOf({ subjectId, subjectType }: SessionSubject, principal: Principal): boolean {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { BrowserSessions } from "../../src/browser-login/browser-sessions.ts";
 import { EncryptionKeys } from "../../src/secrets/encryption-keys.ts";
-import { SecretBox } from "../../src/secrets/secret-box.ts";
+import { MissingKeyError, SecretBox } from "../../src/secrets/secret-box.ts";
 import { postgres, sqlite } from "../support/databases.ts";
 
 const MINUTE = 60_000;
@@ -23,7 +23,7 @@ describe.each(kinds)("browser sessions in $kind", ({ database }) => {
     let now = Date.parse("2026-05-05T12:00:00Z");
     const opened = await database();
     const box = new SecretBox(EncryptionKeys.parse(randomBytes(32).toString("base64")));
-    const replica = () => new BrowserSessions(opened.open().as(), box, TIMES, () => now);
+    const replica = (own = box) => new BrowserSessions(opened.open().as(), own, TIMES, () => now);
     const one = replica();
     const begin = async (state = "state") => {
       const login = { state, subject: ALICE, tokens: TOKENS, refreshTime: now + MINUTE };
@@ -32,7 +32,7 @@ describe.each(kinds)("browser sessions in $kind", ({ database }) => {
     const wait = (ms: number) => {
       now += ms;
     };
-    return { one, other: replica(), begin, wait, database: opened.open() };
+    return { one, other: replica(), replica, begin, wait, database: opened.open() };
   }
 
   test("ends if it is not used, and is prolonged by its use", async () => {
@@ -65,6 +65,19 @@ describe.each(kinds)("browser sessions in $kind", ({ database }) => {
     expect(await one.endOf(token)).toBeUndefined();
   });
 
+  test("is neither read nor ended by a replica that lacks its key, and is replaced by another login", async () => {
+    const { one, replica, begin } = await replicas();
+    const keys = EncryptionKeys.parse(randomBytes(32).toString("base64"));
+    const lacking = replica(new SecretBox(keys));
+    const token = await begin();
+    for (const refused of [lacking.use(token), lacking.endOf(token), lacking.end(idOf(token))]) {
+      await expect(refused).rejects.toThrow(MissingKeyError);
+    }
+    expect(await one.use(token)).toMatchObject(ALICE);
+    await lacking.remove(token);
+    expect(await one.use(token)).toBeUndefined();
+  });
+
   test("begins once for a login", async () => {
     const { begin } = await replicas();
     const begun = await Promise.all([begin(), begin()]);
@@ -87,6 +100,8 @@ describe.each(kinds)("browser sessions in $kind", ({ database }) => {
       .where("id", "=", idOf(second))
       .execute();
     await expect(one.use(second)).rejects.toThrow("was changed or moved");
+    expect(await one.endOf(second)).toBeUndefined();
+    expect(await one.use(second)).toBeUndefined();
   });
 
   test("is refreshed by one replica at a time, with the tokens that it has now", async () => {
