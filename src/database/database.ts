@@ -53,18 +53,18 @@ export interface Database<Tables> {
    */
   readonly kysely: Kysely<Tables>;
   /**
-   * Reads without waiting, as a statement of its own; absent if reads wait for a server.
+   * Reads together with the others of a turn of the event loop; absent in PostgreSQL.
    *
    * @param query - it only reads, and names its columns; the same object each time, as it is prepared once
    * @param parameters - its values
    * @param isFirst - whether only the first row is needed
-   * @returns undefined if the read has to wait: then run it with `kysely`
+   * @returns undefined if the read has to wait for others: then run it with `kysely`
    */
-  readNow?(
+  read?(
     query: CompiledQuery,
     parameters: readonly unknown[],
     isFirst: boolean,
-  ): readonly unknown[] | undefined;
+  ): Promise<readonly unknown[] | undefined>;
   /** The same database for other tables. */
   as<Others>(): Database<Others>;
   /** Whether it answers now; otherwise, the reason. */

@@ -76,20 +76,17 @@ export class CompiledRead<Tables, Values extends object, Row> implements Prepare
     return (await this.#rows(values, true))[0];
   }
 
-  async all(values: Values): Promise<readonly Row[]> {
+  all(values: Values): Promise<readonly Row[]> {
     return this.#rows(values, false);
   }
 
-  #rows(values: Values, isFirst: boolean): readonly Row[] | Promise<readonly Row[]> {
+  async #rows(values: Values, isFirst: boolean): Promise<readonly Row[]> {
     this.#assertUsable();
     const parameters = this.#query.parameters.map((parameter) =>
       parameter instanceof Placeholder ? values[parameter.name as keyof Values] : parameter,
     );
-    const rows = this.#database.readNow?.(this.#query, parameters, isFirst);
-    return (rows as readonly Row[] | undefined) ?? this.#wait(parameters);
-  }
-
-  async #wait(parameters: readonly unknown[]): Promise<readonly Row[]> {
+    const read = await this.#database.read?.(this.#query, parameters, isFirst);
+    if (read !== undefined) return read as readonly Row[];
     const query: CompiledQuery<Row> = { ...this.#query, parameters };
     return (await this.#database.kysely.executeQuery(query)).rows;
   }

@@ -27,8 +27,8 @@ export interface ServiceDatabase<Tables> extends ServerDatabase {
   readonly kysely: Kysely<Tables>;
   /**
    * Compiles a query that runs often, once for all its runs; a statement of `kysely` is compiled each time.
-   * With SQLite it also reads without waiting, unless another statement has the connection. Each run
-   * sees what was stored before it, and in the work of `inTransaction` it is refused.
+   * With SQLite the runs of one turn of the event loop also read together, unless another statement has the
+   * connection. Each run sees what was stored before it, and in the work of `inTransaction` it is refused.
    *
    * @param build - builds the query from values that are not known yet: each is one SQL value, and not a
    * list. It names its columns

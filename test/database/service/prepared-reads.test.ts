@@ -162,6 +162,43 @@ await onBoth("a prepared read", ({ kind, fresh }) => {
     await database.close();
   });
 
+  test("many at once get their own rows, and errors of one are its own", async () => {
+    const database = await open();
+    const read = nameOf(database);
+    const broken = database.prepareRead((kysely, values: { readonly size: number }) =>
+      kysely.selectFrom("topics").select("id").where(sql`nothing`, "=", values.size),
+    );
+    const ids = Array.from({ length: 300 }, (_, index) => `topic ${index}`);
+    for (const id of ids.slice(0, 3)) await add(database, id, id.toUpperCase());
+    const found = Promise.all(ids.map((id) => read.first({ id })));
+    const failed = broken.first({ size: 1 });
+    // Begun while the others wait: it neither waits for ever nor joins their transaction.
+    const written = add(database, "late", "LATE");
+    await expect(failed).rejects.toThrow("nothing");
+    expect((await found).map((row) => row?.name)).toEqual(
+      ids.map((id, index) => (index < 3 ? id.toUpperCase() : undefined)),
+    );
+    await written;
+    expect(await read.first({ id: "late" })).toEqual({ name: "LATE" });
+    await database.close();
+  });
+
+  test("sees the writes that have returned in the same turn", async () => {
+    const database = await open();
+    const read = nameOf(database);
+    const seen: unknown[] = [];
+    await Promise.all(
+      ["a", "b", "c"].map(async (id) => {
+        await read.first({ id });
+        await add(database, id, id.toUpperCase());
+        seen.push(await read.first({ id }));
+      }),
+    );
+    expect(seen).toHaveLength(3);
+    expect(seen).not.toContain(undefined);
+    await database.close();
+  });
+
   test("is refused in the work of a transaction", async () => {
     const database = await open();
     const read = nameOf(database);

@@ -1,0 +1,121 @@
+import type { CompiledQuery, Logger } from "kysely";
+import { isBusy } from "./busy-patience.ts";
+import type { ImmediateRead } from "./immediate-read.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
+
+/** What reads need of their database. */
+export interface TurnReadsOptions {
+  readonly connection: Pick<SqliteConnection<unknown>, "prepare" | "prepareRead" | "isTransaction">;
+  /** Whether another statement or a transaction has the connection. */
+  readonly isTaken: () => boolean;
+  /** Throws if statements are not allowed now. */
+  readonly assertUsable: () => void;
+  readonly log: Logger;
+  /** Replaces the errors of statements. */
+  readonly explain: (error: unknown) => unknown;
+}
+
+/** A read that waits for the end of its turn. */
+interface Waiting {
+  readonly query: CompiledQuery;
+  readonly parameters: readonly unknown[];
+  readonly isFirst: boolean;
+  readonly resolve: (rows: readonly unknown[] | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * How long statements count as allowed, in milliseconds: to look at the file each time would take as long
+ * as a read.
+ */
+const LOOK_EVERY_MS = 100;
+/** The most reads at once: other events are not delayed by more. */
+const AT_ONCE = 256;
+
+/**
+ * Runs the reads of one turn of the event loop together at its end, in one transaction: to lock and
+ * unlock the file takes longer than most reads. All of them have begun by then, so each sees what was
+ * stored before it.
+ */
+export class TurnReads {
+  readonly #options: TurnReadsOptions;
+  readonly #prepared = new WeakMap<CompiledQuery, ImmediateRead>();
+  #waiting: Waiting[] = [];
+  /** When statements were allowed. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: TurnReadsOptions) {
+    this.#options = options;
+  }
+
+  /** The rows of a query; undefined if it must run by itself, as another statement has the connection. */
+  read(
+    query: CompiledQuery,
+    parameters: readonly unknown[],
+    isFirst: boolean,
+  ): Promise<readonly unknown[] | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ query, parameters, isFirst, resolve, reject });
+      if (this.#waiting.length === 1) setImmediate(() => this.#runTurn());
+    });
+  }
+
+  #runTurn(): void {
+    const reads = this.#waiting;
+    this.#waiting = reads.splice(AT_ONCE);
+    if (this.#waiting.length > 0) setImmediate(() => this.#runTurn());
+    // A transaction would show what it has not stored yet.
+    if (this.#options.isTaken()) {
+      for (const { resolve } of reads) resolve(undefined);
+    } else if (reads.length === 1) this.#answer(reads);
+    else this.#inTransaction(() => this.#answer(reads));
+  }
+
+  /** Without the transaction each read would be one of its own. */
+  #inTransaction(work: () => void): void {
+    const { connection } = this.#options;
+    try {
+      connection.prepare("begin").run([]);
+    } catch {
+      return work();
+    }
+    try {
+      work();
+    } finally {
+      // Some errors of a statement have ended it.
+      if (connection.isTransaction) connection.prepare("rollback").run([]);
+    }
+  }
+
+  #answer(reads: readonly Waiting[]): void {
+    for (const read of reads) this.#answerOne(read);
+  }
+
+  #answerOne({ query, parameters, isFirst, resolve, reject }: Waiting): void {
+    const { assertUsable, log, explain } = this.#options;
+    const begin = performance.now();
+    try {
+      if (begin - this.#lookedAt >= LOOK_EVERY_MS) {
+        assertUsable();
+        this.#lookedAt = begin;
+      }
+      const rows = this.#of(query).rows(parameters, isFirst);
+      void log({ level: "query", query, queryDurationMillis: performance.now() - begin });
+      resolve(rows);
+    } catch (error) {
+      // By itself it waits for another program's lock.
+      if (isBusy(error)) return resolve(undefined);
+      void log({ level: "error", error, query, queryDurationMillis: performance.now() - begin });
+      reject(explain(error));
+    }
+  }
+
+  #of(query: CompiledQuery): ImmediateRead {
+    let read = this.#prepared.get(query);
+    if (read === undefined) {
+      read = this.#options.connection.prepareRead(query.sql);
+      this.#prepared.set(query, read);
+    }
+    return read;
+  }
+}
