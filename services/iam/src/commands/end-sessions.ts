@@ -8,8 +8,8 @@ import type { ProviderTables } from "../store/provider-tables.ts";
 import { IAM_TABLES, type IamTables } from "../store/tables.ts";
 
 /**
- * Logs everybody out, ends the links for new passwords, and records that in the audit: after the database was restored from a backup, which
- * brings back the logins and tokens that had ended since.
+ * Logs everybody out, ends the links for new passwords, and records that in the audit: after the database
+ * was restored from a backup, which brings back the logins, tokens and links that had ended since.
  *
  * @returns how many sessions were ended
  * @throws DatabaseError where the database cannot be used
