@@ -1,4 +1,4 @@
-import type { Chromium } from "./chromium.ts";
+import type { Chromium, Profile } from "./chromium.ts";
 import type { DevTools, Message } from "./dev-tools.ts";
 
 /** A tab of a Chromium, as a person uses it. */
@@ -11,9 +11,11 @@ export class Tab {
     this.#session = session;
   }
 
-  static async open(browser: Chromium): Promise<Tab> {
+  /** @param profile of which its cookies and storage are; the browser's own if absent */
+  static async open(browser: Chromium, profile?: Profile): Promise<Tab> {
     const { devTools } = browser;
-    const { targetId } = await devTools.send("Target.createTarget", { url: "about:blank" });
+    const page = { url: "about:blank", ...profile };
+    const { targetId } = await devTools.send("Target.createTarget", page);
     const attach = { targetId, flatten: true };
     const { sessionId } = await devTools.send("Target.attachToTarget", attach);
     await devTools.send("Page.enable", {}, sessionId);

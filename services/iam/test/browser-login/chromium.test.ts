@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Chromium, chromiumIsAbsent } from "../../../../test/support/chromium.ts";
+import { Chromium, chromiumIsAbsent, type Profile } from "../../../../test/support/chromium.ts";
 import { Tab } from "../../../../test/support/tab.ts";
 import { databaseOf, SESSION, startSelf } from "../support/browser-login.ts";
 import type { IamService } from "../support/iam-service.ts";
@@ -18,15 +18,19 @@ const BUTTON = 'button[value="login"]';
 describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
   let service: IamService;
   let browser: Chromium;
+  let profile: Profile;
   let tab: Tab;
   beforeAll(async () => {
     service = await startSelf();
-  });
-  afterAll(() => service.stop());
-  beforeEach(async () => {
     browser = new Chromium("about:blank");
-    tab = await browser.until(Tab.open(browser));
-    return () => browser.close();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+  beforeEach(async () => {
+    profile = await browser.until(browser.newProfile());
+    tab = await Tab.open(browser, profile);
   });
 
   const at = (path: string) => `${service.origin}${path}`;
@@ -46,7 +50,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     await logIn("alice");
     expect(await tab.url()).toBe(at(ME));
     expect(JSON.parse(await tab.text())).toMatchObject({ username: "alice" });
-    const { cookies } = await browser.devTools.send("Storage.getCookies");
+    const { cookies } = await browser.devTools.send("Storage.getCookies", profile);
     const found = cookies.filter(({ name }: { name: string }) => name.startsWith("__Host-"));
     expect(found).toEqual([
       expect.objectContaining({
@@ -76,7 +80,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     const { kysely } = databaseOf(service);
     await kysely.updateTable("iam_browser_sessions").set({ refresh_time: 1 }).execute();
     const before = await sessions();
-    const other = await Tab.open(browser);
+    const other = await Tab.open(browser, profile);
     await Promise.all([tab.goTo(at(ME)), other.goTo(at(ME))]);
     for (const one of [tab, other]) {
       expect(JSON.parse(await one.text())).toMatchObject({ username: "alice" });
@@ -94,7 +98,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     await logIn("alice");
     await tab.goTo(at(ME));
     await tab.goTo(at(ACCOUNT));
-    const other = await Tab.open(browser);
+    const other = await Tab.open(browser, profile);
     await other.goTo(at(ACCOUNT));
     await tab.click("a");
     await tab.click("button");
