@@ -1,7 +1,7 @@
 /**
  * Bundles the programs and the libraries into `dist/`, with the types of the
  * libraries. It builds a new folder and then replaces `dist/`, so that running
- * programs never see a partial build.
+ * programs never see a partial build. With `--if-changed`, it does nothing if `dist/` is of the present sources.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,8 +10,12 @@ import { basename, join } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
+import { isBuilt, noteSources, sourceDigest } from "./source-digest.ts";
 
 const root = new URL("..", import.meta.url).pathname;
+// Sources that change meanwhile are built by the next run.
+const sources = sourceDigest(root);
+if (process.argv.includes("--if-changed") && isBuilt(root)) process.exit(0);
 
 /**
  * protoplugin loads the TypeScript compiler at start, to transpile output to
@@ -198,6 +202,7 @@ for (const name of Object.keys(SERVICE_ENTRIES)) {
 await bundleTypes();
 writeLicences([compiler, service]);
 keepOwnSources(`${root}${next}`);
+noteSources(`${root}${next}`, sources);
 
 const old = `${root}${next}-old`;
 if (existsSync(`${root}dist`)) renameSync(`${root}dist`, old);

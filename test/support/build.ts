@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { NEW_CLUSTER } from "./postgres.ts";
 import { ROOT } from "./workspace.ts";
 
-/** Tests of programs run the bundles, as users do, and build them before each run. */
+/** Tests of programs run the bundles, as users do, and build those of changed sources before each run. */
 export default function build(): () => void {
-  const node = (script: string) =>
-    execFileSync(process.execPath, [join(ROOT, script)], { cwd: ROOT, stdio: "inherit" });
-  node("scripts/build.ts");
+  const node = (script: string, ...args: readonly string[]) =>
+    execFileSync(process.execPath, [join(ROOT, script), ...args], { cwd: ROOT, stdio: "inherit" });
+  node("scripts/build.ts", "--if-changed");
   node("scripts/link-example.ts");
   return ownTemporaryFolder();
 }
