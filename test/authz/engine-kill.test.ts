@@ -5,9 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { bundledScript } from "../support/bundled-script.ts";
 import { runs } from "../support/effort.ts";
 import { documentEngine, viewersOf, views } from "./document-engine.ts";
 import { CALLERS, expectedOf } from "./kill-load.ts";
@@ -17,31 +16,12 @@ import { openSoon, openTarget, type StoreTarget } from "./store/store-target.ts"
 const KILLS = runs(50, 3);
 /** Stores that are written concurrently, by processes that are killed one after another. */
 const LANES = 10;
-const SOURCE = fileURLToPath(new URL("child-engine.ts", import.meta.url));
-
 const folder = mkdtempSync(join(tmpdir(), "svc-access-kill-"));
-// In here, its packages are found.
-const built = fileURLToPath(
-  new URL(`../../node_modules/.cache/kill-${process.pid}/`, import.meta.url),
-);
-const script = join(built, "child-engine.js");
-beforeAll(async () => {
-  // As one file, since loading its modules would take most of the process's short life.
-  await build({
-    entryPoints: [SOURCE],
-    outfile: script,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    external: ["pg-native"],
-    banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-    },
-  });
+let script: string;
+beforeAll(() => {
+  script = bundledScript(join(import.meta.dirname, "child-engine.ts"));
 });
-afterAll(() => {
-  for (const path of [folder, built]) rmSync(path, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test(`SQLite: nothing acknowledged is lost when ${KILLS} writing processes are killed [ENG-5]`, async () => {
   await inLanes((lane) => ({ sqlite: { file: join(folder, `lane-${lane}.db`) } }));

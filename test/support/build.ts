@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NEW_CLUSTER } from "./postgres.ts";
-import { ROOT } from "./workspace.ts";
+import { ROOT, RUN_FOLDER } from "./workspace.ts";
 
 /** Tests of programs run the bundles, as users do, and build those of changed sources before each run. */
 export default function build(): () => void {
@@ -25,7 +24,7 @@ function ownTemporaryFolder(): () => void {
   // PostgreSQL runs as another user if the tests run as root, and has its folder in here.
   chmodSync(folder, 0o711);
   process.env["TMPDIR"] = folder;
-  process.env[NEW_CLUSTER] = join(folder, "new-postgres");
+  process.env[RUN_FOLDER] = folder;
   return () => {
     if (before === undefined) delete process.env["TMPDIR"];
     else process.env["TMPDIR"] = before;

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { Client } from "pg";
 import { freePort } from "./free-port.ts";
+import { RUN_FOLDER } from "./workspace.ts";
 
 /** A PostgreSQL server for tests; a temporary one has `stop` and `start`. */
 export interface TestPostgres {
@@ -21,9 +22,6 @@ export interface TestPostgres {
   readonly start?: () => void;
   readonly remove: () => void;
 }
-
-/** The variable that names the place of the new cluster of a run of the tests; unset outside of one. */
-export const NEW_CLUSTER = "NEW_POSTGRES_CLUSTER";
 
 /** The server that `POSTGRES_URL` names, or a temporary one; undefined if PostgreSQL is not installed. */
 export async function openPostgres(
@@ -115,7 +113,9 @@ async function temporaryCluster(programs: string, isDurable: boolean): Promise<T
  * tenth of the processor time.
  */
 function newCluster(data: string, run: (program: string, args: readonly string[]) => void): void {
-  const kept = process.env[NEW_CLUSTER];
+  // Others than tests have no such folder.
+  const folder = process.env[RUN_FOLDER];
+  const kept = folder === undefined ? undefined : join(folder, "new-postgres");
   if (kept === undefined || !existsSync(kept)) {
     const options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
     run("initdb", ["-D", data, ...options]);

@@ -7,6 +7,9 @@ import { fileURLToPath } from "node:url";
 /** The root of this repository. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
+/** The variable that names the temporary folder of a run of the tests. */
+export const RUN_FOLDER = "TEST_RUN_FOLDER";
+
 const NATIVE_BUF = join(ROOT, `node_modules/@bufbuild/buf-${process.platform}-${process.arch}/bin`);
 
 /** The folder of buf as the lock file pins it: of the program itself, which npm's buf starts by way of Node. */

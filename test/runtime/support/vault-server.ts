@@ -11,10 +11,11 @@ import {
   type Server,
   type ServerOptions,
 } from "../../../src/runtime/index.ts";
+import { ROOT } from "../../support/workspace.ts";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "./vault-handlers.ts";
 
-export const FIXTURE = new URL("../fixture/", import.meta.url).pathname;
+export const FIXTURE = join(ROOT, "test/runtime/fixture/");
 export const INTERNAL_TOKEN = "internal-token-of-the-hub";
 export const SYSTEM_TOKEN = "system-token-of-the-platform";
 

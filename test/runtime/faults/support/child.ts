@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { bundledScript } from "../../../support/bundled-script.ts";
 
 /** The options of a vault in a separate process. */
 export interface ChildOptions {
@@ -44,7 +45,7 @@ export async function startChildVault(options: ChildOptions): Promise<ChildVault
 
 /** Starts a script of this folder that may open as many files as the machine allows. */
 export function startChild(script: string, args: readonly string[]): Child {
-  const file = fileURLToPath(new URL(script, import.meta.url));
+  const file = bundledScript(join(import.meta.dirname, script));
   const command = 'ulimit -n "$(ulimit -Hn)"; exec "$0" --expose-gc "$@"';
   const child = spawn("sh", ["-c", command, process.execPath, file, ...args], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],

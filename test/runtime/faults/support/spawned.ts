@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { ServerAddresses } from "../../../../src/runtime/index.ts";
+import { bundledScript } from "../../../support/bundled-script.ts";
 import { until } from "./until.ts";
 
 /** A process of a script of this folder, with its output. */
@@ -13,7 +14,7 @@ export class Spawned {
 
   /** @param descriptors the limit of file descriptors; by default that of this process */
   constructor(script: string, options: object, descriptors?: number) {
-    const file = fileURLToPath(new URL(script, import.meta.url));
+    const file = bundledScript(join(import.meta.dirname, script));
     const limited = descriptors === undefined ? "" : `ulimit -n ${descriptors};`;
     this.process = spawn(
       "sh",
