@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { IS_THOROUGH, runs } from "../../../../test/support/effort.ts";
 import { until } from "../../../../test/support/until.ts";
 import { IAMRevocationService } from "../../gen/svc/iam/v1/revocation_pb.ts";
-import { INTERNAL_TOKEN } from "../support/iam-service.ts";
+import { Browser } from "../support/browser.ts";
+import { asUser, INTERNAL_TOKEN } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
 import { startFollowingService } from "./following-service.ts";
 import { me, refreshAt, send, underLoad } from "./load.ts";
@@ -75,6 +76,37 @@ describe.skipIf(platform === undefined)("two replicas", () => {
     expect(await me(second, own)).toBe(200);
     await watch.return?.();
     await client.close();
+  });
+
+  test("of the uses of a link at both at once one sets the password, and ends the sessions at both [IDP-29]", async () => {
+    const id = await addUser("carol");
+    const tokens = await logIn("carol");
+    expect(await me(second, tokens)).toBe(200);
+    const path = `/v1/users/${id}/password-reset-links`;
+    const { body } = await first.call("POST", path, {}, asUser("root"));
+    const { pathname, search } = new URL(body.url);
+    const forms = await Promise.all(
+      [...replicas, ...replicas].map(async ({ port }, index) => {
+        const origin = `http://localhost:${port}`;
+        const browser = new Browser(origin);
+        const page = await browser.open(`${origin}${pathname}${search}`);
+        return { browser, page, password: `${PASSWORD} ${index}` };
+      }),
+    );
+    const sent = await Promise.all(
+      forms.map(async ({ browser, page, password }) => ({
+        password,
+        status: (await browser.submit(page, { password, repeated: password })).status,
+      })),
+    );
+    expect(sent.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
+    for (const replica of replicas) {
+      expect((await refreshAt(replica, tokens)).status).toBe(400);
+      await until("the access token is refused", async () => (await me(replica, tokens)) === 401);
+    }
+    const { password = "" } = sent.find(({ status }) => status === 200) ?? {};
+    expect(await me(second, await logInAt(platform as Platform, "carol", password))).toBe(200);
+    await expect(logIn("carol")).rejects.toThrow("401");
   });
 
   /** Restarts the replicas one after the other, as a rollout does; each is killed. */
