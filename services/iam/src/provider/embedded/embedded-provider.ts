@@ -1,4 +1,4 @@
-import { type Job, type RawRequest, type RawResponse, ServiceError } from "svc-access/runtime";
+import { type Job, type RawResponse, ServiceError } from "svc-access/runtime";
 import { foreignFormPage } from "../../pages/foreign-form-page.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
 import { pageResponse } from "../../pages/page-response.ts";
@@ -26,22 +26,16 @@ import {
   DEVICE_START_PATH,
   endpointPath,
   KEY_SET_ENDPOINT,
-  TOKEN_ENDPOINTS,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
 import { freshRequest, queryOf } from "./request/fresh-request.ts";
 import { hold } from "./request/hold-response.ts";
+import type { ProviderRequest } from "./request/provider-request.ts";
 import { recordEvent } from "./request/record-event.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
 import { tellClients } from "./tell-clients.ts";
-import { looksLikeJwt, presentAccessToken } from "./tokens/presented-access-token.ts";
-import { UserCodeAttempts } from "./user-code-attempts.ts";
-
-/** What the provider needs of a request. */
-export interface ProviderRequest
-  extends Pick<RawRequest, "incoming" | "response" | "method" | "path" | "body"> {
-  readonly headers: Pick<RawRequest["headers"], "all">;
-}
+import { presentTokenOf } from "./tokens/present-token-of.ts";
+import { hasUserCode, UserCodeAttempts } from "./user-code-attempts.ts";
 
 /** What public pages of other origins may read, and browsers keep for a while. */
 const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
@@ -234,7 +228,9 @@ export class EmbeddedProvider {
       if (seconds !== undefined) return slowedResponse(seconds);
     }
     const instance = await this.current();
-    const { presented, sent } = await this.#present(path, body, instance);
+    const { now = Date.now } = this.#options;
+    const own = { issuer: this.issuer, keys: instance.keys, revocations: this.revocations, now };
+    const { presented, sent } = await presentTokenOf(path, body, own);
     const query = queryOf(incoming.url ?? "");
     const fresh = freshRequest({ incoming, url: `${path}${query}`, body: sent });
     if (!CACHEABLE.test(path)) response.setHeader("Cache-Control", "no-store");
@@ -249,24 +245,4 @@ export class EmbeddedProvider {
     });
     return undefined;
   }
-
-  /** Replaces a JWT by a handle that `oidc-provider` can look up; it refuses to handle JWTs. */
-  async #present(path: string, body: Uint8Array | undefined, { keys }: Instance) {
-    if (body === undefined || !TOKEN_ENDPOINTS.has(path)) return { sent: body };
-    const parameters = new URLSearchParams(Buffer.from(body).toString("utf8"));
-    const [token, ...others] = parameters.getAll("token");
-    // Two of them are refused.
-    if (token === undefined || others.length > 0 || !looksLikeJwt(token)) return { sent: body };
-    const { now = Date.now } = this.#options;
-    const { issuer, revocations } = this;
-    const presented = await presentAccessToken(token, { issuer, keys, revocations, now });
-    // Otherwise nothing is found, as for any token that is not valid.
-    parameters.set("token", presented?.handle ?? "invalid");
-    const sent = Buffer.from(parameters.toString());
-    return presented === undefined ? { sent } : { presented, sent };
-  }
-}
-
-function hasUserCode(body: Uint8Array | undefined): boolean {
-  return new URLSearchParams(Buffer.from(body ?? []).toString("utf8")).has("user_code");
 }

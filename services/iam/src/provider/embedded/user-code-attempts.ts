@@ -30,3 +30,8 @@ export class UserCodeAttempts {
     await this.#throttle.succeeded(ACCOUNT, address);
   }
 }
+
+/** Whether a form has a user code. */
+export function hasUserCode(body: Uint8Array | undefined): boolean {
+  return new URLSearchParams(Buffer.from(body ?? []).toString("utf8")).has("user_code");
+}

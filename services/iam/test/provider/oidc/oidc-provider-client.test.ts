@@ -6,10 +6,8 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { ServiceError } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { CodeExchange } from "../../../src/provider/identity-provider.ts";
-import {
-  type OidcClientOptions,
-  OidcProviderClient,
-} from "../../../src/provider/oidc/oidc-provider-client.ts";
+import type { OidcClientOptions } from "../../../src/provider/oidc/oidc-client-options.ts";
+import { OidcProviderClient } from "../../../src/provider/oidc/oidc-provider-client.ts";
 import {
   CLIENT,
   REDIRECT_URI,
