@@ -25,7 +25,7 @@ import { Checker } from "./check/checker.ts";
 import { Checks } from "./check/checks.ts";
 import { Explainer } from "./check/explainer.ts";
 import type { RelationshipGraph } from "./graph/relationship-graph.ts";
-import { abortError, inTurns, type Steps } from "./graph/turns.ts";
+import { abortError, atOnce, inTurns, type Steps } from "./graph/turns.ts";
 import { Lookups } from "./lookup/lookups.ts";
 import { formatRevision, HeadRevision } from "./write/revision.ts";
 import { Watcher } from "./write/watcher.ts";
@@ -143,6 +143,15 @@ export class EmbeddedEngine implements AuthorizationEngine {
     this.#begin(options);
     this.#validator.filter(filter);
     return this.#inTurns(this.#lookups.relationships(filter, page), options);
+  }
+
+  readRelationshipsNow(
+    filter: RelationshipFilter,
+    page: PageRequest = {},
+  ): Page<Relationship> | undefined {
+    this.#begin(undefined);
+    this.#validator.filter(filter);
+    return atOnce(this.#lookups.relationships(filter, page));
   }
 
   async lookupResources(

@@ -153,6 +153,16 @@ export interface AuthorizationEngine {
   ): Promise<Page<Relationship>>;
 
   /**
+   * The same without waiting, at head. Absent if a listing must ask another process.
+   *
+   * @returns undefined if it would take long: then use `readRelationships`
+   * @throws AuthzError as `readRelationships` rejects
+   */
+  readonly readRelationshipsNow?:
+    | ((filter: RelationshipFilter, page?: PageRequest) => Page<Relationship> | undefined)
+    | undefined;
+
+  /**
    * Lists the ids of the resources that a subject holds a permission on, a page at a time.
    *
    * @example

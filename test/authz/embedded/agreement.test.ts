@@ -99,6 +99,11 @@ async function compare(
 ): Promise<void> {
   const stored = await pages((cursor) => engine.readRelationships({}, { pageSize, ...cursor }));
   expect(stored.map(formatRelationship)).toEqual([...oracle.relationships.keys()].sort());
+  const now = await pages(async (cursor) => {
+    const page = engine.readRelationshipsNow?.({}, { pageSize, ...cursor });
+    return page ?? Promise.reject(new Error("a short listing waits"));
+  });
+  expect(now).toEqual(stored);
   for (const { name: type, relations, permissions } of model.definitions.values()) {
     for (const permission of [...relations.keys(), ...permissions.keys()]) {
       const resources = objects.filter((object) => object.type === type);

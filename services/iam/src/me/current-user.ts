@@ -47,7 +47,7 @@ export class CurrentUser {
   async get(context: CallContext): Promise<MessageInitShape<typeof CurrentUserSchema>> {
     const principal = requirePrincipal(context);
     const { profile } = await this.#own(principal);
-    return this.#message(principal, profile, context.signal);
+    return this.#message(principal, profile, context);
   }
 
   /**
@@ -70,12 +70,12 @@ export class CurrentUser {
     if (changed.has("avatar_url")) assertValid("avatar_url", avatarUrlProblem(avatarUrl));
     const own = await this.#own(principal);
     if (etag !== "" && etag !== own.profile?.etag) throw changedMeanwhile();
-    if (changed.size === 0) return this.#message(principal, own.profile, context.signal);
+    if (changed.size === 0) return this.#message(principal, own.profile, context);
     const profile = await this.#store(principal, own, {
       name: changed.has("name") ? name : (own.profile?.name ?? principal.name),
       avatarUrl: changed.has("avatar_url") ? avatarUrl : (own.profile?.avatarUrl ?? ""),
     });
-    return this.#message(principal, profile, context.signal);
+    return this.#message(principal, profile, context);
   }
 
   async #own(principal: Principal): Promise<Own> {
@@ -108,12 +108,12 @@ export class CurrentUser {
   async #message(
     principal: Principal,
     profile: Profile | undefined,
-    signal: AbortSignal,
+    context: CallContext,
   ): Promise<MessageInitShape<typeof CurrentUserSchema>> {
     const { subjectId, subjectType, username, email, organizationId } = principal;
     const { roles, scopes, source } = principal;
     const stored =
-      subjectType === "user" ? await this.#options.groups.ofUser(subjectId, signal) : [];
+      subjectType === "user" ? await this.#options.groups.ofUser(subjectId, context) : [];
     const groups = new Set([...stored, ...principal.groups]);
     return {
       subjectId,

@@ -1,4 +1,5 @@
 import type { AuthorizationEngine } from "svc-access/authz";
+import type { CallContext } from "svc-access/runtime";
 
 /** How many questions are put to the engine at once. */
 const AT_ONCE = 16;
@@ -14,25 +15,29 @@ export class Groups {
   }
 
   /** The groups that a user is a direct member of, by identifier; at most 1,000. */
-  async ofUser(id: string, signal: AbortSignal): Promise<readonly string[]> {
+  async ofUser(id: string, call: Pick<CallContext, "signal">): Promise<readonly string[]> {
     const filter = {
       resourceType: "group",
       relation: "member",
       subject: { type: "user", id, relation: "" },
     };
-    const { items } = await this.#engine.readRelationships(filter, { pageSize: MOST }, { signal });
+    const page = { pageSize: MOST };
+    // The signal of a call is only made when it is read.
+    const { items } =
+      this.#engine.readRelationshipsNow?.(filter, page) ??
+      (await this.#engine.readRelationships(filter, page, { signal: call.signal }));
     return items.map(({ resource }) => resource.id);
   }
 
   /** Those of several users, by the identifier of the user. */
   async ofUsers(
     ids: readonly string[],
-    signal: AbortSignal,
+    call: Pick<CallContext, "signal">,
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     const groups = new Map<string, readonly string[]>();
     const left = ids.values();
     const read = async (): Promise<void> => {
-      for (const id of left) groups.set(id, await this.ofUser(id, signal));
+      for (const id of left) groups.set(id, await this.ofUser(id, call));
     };
     await Promise.all(Array.from({ length: AT_ONCE }, read));
     return groups;

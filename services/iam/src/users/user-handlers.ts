@@ -42,7 +42,7 @@ export function userHandlers(options: UserHandlersOptions): IAMLocalUserServiceH
       const page = found.slice(0, size);
       const groupIds = await groups.ofUsers(
         page.map(({ id }) => id),
-        context.signal,
+        context,
       );
       const last = page.at(-1);
       return {

@@ -41,6 +41,15 @@ export async function inTurns<Result>(
   }
 }
 
+/** The result of work that does not pause; undefined if it does. */
+export function atOnce<Result>(work: () => Steps<Result>): Result | undefined {
+  const steps = work();
+  const { done, value } = steps.next();
+  if (done === true) return value;
+  steps.return(undefined as Result);
+  return undefined;
+}
+
 /** The error of a call whose signal was aborted. */
 export function abortError({ reason }: AbortSignal): AuthzError {
   return reason instanceof Error && reason.name === "TimeoutError"
