@@ -14,6 +14,7 @@ import { refuseIdsOfUsers } from "./provider/embedded/client-ids.ts";
 import { OwnClient } from "./provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "./provider/embedded/embedded-provider.ts";
 import { EmbeddedSessions } from "./provider/embedded/embedded-sessions.ts";
+import type { KeyMaker } from "./provider/embedded/keys/signing-keys.ts";
 import type { IdentityProvider } from "./provider/identity-provider.ts";
 import { readEncryptionKeys } from "./secrets/read-encryption-keys.ts";
 import { SecretBox } from "./secrets/secret-box.ts";
@@ -33,6 +34,8 @@ export interface ProviderParts {
   readonly recorder: AuditRecorder;
   readonly revocations: Revocations;
   readonly clock: Pick<DatabaseClock, "problem">;
+  /** Makes the signing keys of the embedded provider, for tests. */
+  readonly newKey: KeyMaker | undefined;
 }
 
 /** The identity provider of the configuration, with what it needs of the server. */
@@ -81,6 +84,7 @@ async function openEmbedded({
   recorder,
   revocations,
   clock,
+  newKey,
 }: ProviderParts): Promise<OpenedProvider> {
   const { config, sections } = configuration;
   const { iam } = sections;
@@ -115,6 +119,7 @@ async function openEmbedded({
     log: logger,
     audit: recorder,
     loginTimes: loginTimesOf(iam),
+    ...(newKey === undefined ? {} : { newKey }),
   });
   // At the start, which it prolongs, and not at the first login.
   await provider.load();

@@ -36,6 +36,7 @@ import { ProfileStore } from "./me/profiles.ts";
 import { CurrentPreferences } from "./me/user-preferences.ts";
 import { openProvider } from "./open-provider.ts";
 import { openPasswords } from "./password/open-passwords.ts";
+import type { KeyMaker } from "./provider/embedded/keys/signing-keys.ts";
 import { unimplemented } from "./rpc/unimplemented.ts";
 import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
 import { sessionHandlers } from "./session-api/session-handlers.ts";
@@ -60,6 +61,7 @@ interface Opened {
   readonly database: ServiceDatabase<IamTables>;
   readonly engine: Engine;
   readonly logger: ProcessLogger;
+  readonly newKey: KeyMaker | undefined;
 }
 
 const ROUTES = fileURLToPath(new URL("../gen/routes/iam.json", import.meta.url));
@@ -68,9 +70,13 @@ const ROUTES = fileURLToPath(new URL("../gen/routes/iam.json", import.meta.url))
  * Opens what the service needs, and says how its server is made of it: the one place that knows all
  * parts. The server closes what was opened.
  *
+ * @param options.newKey makes the signing keys of the embedded provider, for tests
  * @throws ConfigurationError, DatabaseError, AuthzError or StartUpError where it cannot start
  */
-export async function openIam(configuration: LoadedIamConfig): Promise<ServerOptions> {
+export async function openIam(
+  configuration: LoadedIamConfig,
+  options: { readonly newKey?: KeyMaker } = {},
+): Promise<ServerOptions> {
   const { config } = configuration;
   const { service, environment, log } = config;
   const logger = createLogger({ service, environment, level: log.level });
@@ -78,7 +84,8 @@ export async function openIam(configuration: LoadedIamConfig): Promise<ServerOpt
   let engine: Engine | undefined;
   try {
     engine = await createAuthorizationEngine(config);
-    return await optionsOf({ configuration, database, engine, logger });
+    const { newKey } = options;
+    return await optionsOf({ configuration, database, engine, logger, newKey });
   } catch (error) {
     await engine?.close();
     await database.close();
@@ -113,6 +120,7 @@ async function optionsOf(opened: Opened): Promise<ServerOptions> {
     recorder,
     revocations,
     clock: ended.clock,
+    newKey: opened.newKey,
   });
   const { keySet } = provider;
   const verifier = createTokenVerifier(config, {

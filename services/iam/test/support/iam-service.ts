@@ -8,6 +8,7 @@ import { stringify } from "yaml";
 import { freePort } from "../../../../test/support/free-port.ts";
 import { loadIamConfig } from "../../src/config/load-iam-config.ts";
 import { openIam } from "../../src/server.ts";
+import { nextRsaKey } from "./rsa-keys.ts";
 
 /** The client that the service is at its provider. */
 export const LOGIN_CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
@@ -119,7 +120,7 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
       },
     }),
   );
-  const opened = await openIam(loadIamConfig(file));
+  const opened = await openIam(loadIamConfig(file), { newKey: nextRsaKey });
   const server = await createServer(opened);
   const { grpc } = await server.start();
   const grpcPort = typeof grpc === "object" ? grpc.port : undefined;

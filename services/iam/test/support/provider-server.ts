@@ -15,6 +15,7 @@ import { SecretBox } from "../../src/secrets/secret-box.ts";
 import type { Browser, Visit } from "./browser.ts";
 import { sqlite, type TestDatabase } from "./databases.ts";
 import { MemoryAccounts, PASSWORD } from "./memory-accounts.ts";
+import { nextRsaKey } from "./rsa-keys.ts";
 
 const routes = {
   $schema: "urn:svc-access:schema:routes:1",
@@ -104,6 +105,7 @@ export async function startProvider(parts: ProviderParts = {}): Promise<RunningP
     database: at.open(),
     box: new SecretBox(EncryptionKeys.parse(KEYS)),
     log: { warn: log, error: log },
+    newKey: nextRsaKey,
     ...options,
   });
   const server = await startTestServer(binding, {

@@ -4,7 +4,7 @@ import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { Revocations } from "../../sessions/revocations.ts";
 import type { OpenedDatabase } from "../../store/provider-database.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
-import type { SigningKeyTimes } from "./keys/signing-keys.ts";
+import type { KeyMaker, SigningKeyTimes } from "./keys/signing-keys.ts";
 
 /** A log, such as that of the process. */
 export interface ProviderLog {
@@ -40,6 +40,8 @@ export interface EmbeddedProviderOptions {
   readonly audit?: Pick<AuditRecorder, "record">;
   readonly loginTimes?: LoginTimes;
   readonly keyTimes?: SigningKeyTimes;
+  /** Makes the signing keys, for tests. */
+  readonly newKey?: KeyMaker;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
 }

@@ -34,13 +34,14 @@ export class ProviderInstances {
     stores: ProviderStores,
     forms: FormTokens,
   ) {
-    const { box, now, keyTimes } = options;
+    const { box, now, keyTimes, newKey } = options;
     this.#options = options;
     this.#stores = stores;
     this.#pages = providerPages(ownForms(forms));
     this.#keys = new SigningKeys(database, box, keyEvents(options), {
       ...(keyTimes === undefined ? {} : { times: keyTimes }),
       ...(now === undefined ? {} : { now }),
+      ...(newKey === undefined ? {} : { newKey }),
     });
   }
 

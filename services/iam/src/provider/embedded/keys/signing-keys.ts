@@ -1,4 +1,4 @@
-import { generateKeyPair, type JsonWebKey, randomUUID } from "node:crypto";
+import { generateKeyPair, type JsonWebKey, type KeyObject, randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 import type { SecretBox } from "../../../secrets/secret-box.ts";
 import type { ProviderDatabase } from "../../../store/provider-database.ts";
@@ -41,6 +41,13 @@ const TABLE = "iam_keys";
 const COLUMN = "material";
 const generate = promisify(generateKeyPair);
 
+/** Makes a private RSA key. */
+export type KeyMaker = () => Promise<KeyObject>;
+
+async function newRsaKey(): Promise<KeyObject> {
+  return (await generate("rsa", { modulusLength: MODULUS })).privateKey;
+}
+
 /** What happened to a key. */
 export interface KeyEvents {
   /** A key was made. */
@@ -56,18 +63,25 @@ export class SigningKeys {
   readonly #events: KeyEvents;
   readonly #times: SigningKeyTimes;
   readonly #now: () => number;
+  readonly #newKey: KeyMaker;
 
+  /** @param options.newKey another way to make a key; a faster one than the default is for tests */
   constructor(
     database: ProviderDatabase,
     box: SecretBox,
     events: KeyEvents,
-    options: { readonly times?: SigningKeyTimes; readonly now?: () => number } = {},
+    options: {
+      readonly times?: SigningKeyTimes;
+      readonly now?: () => number;
+      readonly newKey?: KeyMaker;
+    } = {},
   ) {
     this.#keys = new ProviderKeys(database, PURPOSE);
     this.#box = box;
     this.#events = events;
     this.#times = options.times ?? KEY_TIMES;
     this.#now = options.now ?? Date.now;
+    this.#newKey = options.newKey ?? newRsaKey;
   }
 
   /** All keys, the one that signs first; makes the first ones. */
@@ -114,7 +128,7 @@ export class SigningKeys {
   }
 
   async #make(): Promise<NewKey> {
-    const { privateKey } = await generate("rsa", { modulusLength: MODULUS });
+    const privateKey = await this.#newKey();
     const kid = randomUUID();
     const jwk = { ...privateKey.export({ format: "jwk" }), kid, alg: ALGORITHM, use: "sig" };
     return { kid, material: this.#box.seal(JSON.stringify(jwk), placeOf(kid)) };
