@@ -105,7 +105,7 @@ describe.each(MODES)("in mode %s [EXP-1, EXP-2, EXP-3, EXP-4, EXP-5, AUTHZ-2]", 
       if (wire.form === "grpc" && !isStream(rpc)) return callGrpc(port, target, headers);
       return callWire(port, wire, target, headers);
     };
-    const protocols = columnsOf(PROTOCOL_NAMES, turn + MODES.indexOf(mode), 4);
+    const protocols = columnsOf(PROTOCOL_NAMES, turn + MODES.indexOf(mode), 8);
     const rows = protocols.map(async (protocol) => {
       const expected = RPCS.map((rpc) => expectedCell(mode, name, rpc, protocol));
       for (const wire of PROTOCOLS[protocol]) {

@@ -29,7 +29,7 @@ test.each(Object.entries(HOLES).map((hole, turn) => [...hole, turn] as const))(
       (...args) => rpcLane(...args, "1.1", new Map()),
       (...args) => rpcLane(...args, "2", new Map()),
     ];
-    for (const lane of columnsOf(lanes, turn, 3)) {
+    for (const lane of columnsOf(lanes, turn, 5)) {
       const subject = await startSubject(mode, options);
       const run = runLanes(subject, 4_000, 4, (random, index) =>
         lane(subject, random, index % 2 === 0 ? "trusted" : "stranger"),
