@@ -6,8 +6,8 @@ import type { PasswordHasher } from "./passwords/password-hasher.ts";
 import type { LoginThrottle } from "./throttle/login-throttle.ts";
 import { usernameKey } from "./username.ts";
 
-/** A longer one is not a password of this service, and is not worth hashing. */
-const LONGEST_PASSWORD_BYTES = 1024;
+/** A longer one is not a password of this service, and is not worth hashing or normalizing. */
+export const LONGEST_PASSWORD_BYTES = 1024;
 /** A longer one is not a user name. */
 const LONGEST_USERNAME_BYTES = 512;
 

@@ -20,8 +20,9 @@ export async function passwordProblem(
   password: string,
   { username, email }: PasswordOwner,
 ): Promise<string | undefined> {
-  const characters = [...password.normalize("NFC")];
+  // First: the time that normalization takes grows with the square of the length.
   if (Buffer.byteLength(password) > LONGEST) return `must have at most ${LONGEST} bytes`;
+  const characters = [...password.normalize("NFC")];
   if (characters.length < SHORTEST) return `must have at least ${SHORTEST} characters`;
   if (/[\u0000-\u001f\u007f]/.test(password)) return "must not contain control characters";
   if (/\p{Cs}/u.test(password)) return "must be valid Unicode";
