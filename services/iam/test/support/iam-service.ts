@@ -17,6 +17,9 @@ export const REDIRECT_URI = "https://console.example.com/callback";
 /** The internal token of the service `hub`. */
 export const INTERNAL_TOKEN = "the-internal-token-of-the-hub-in-tests";
 
+/** On a slow machine, passwords and keys of several calls at once take long. */
+const CALL_TIMEOUT_NS = 60_000_000_000;
+
 const folders: string[] = [];
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -95,8 +98,8 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
       service: "iam",
       log: { level: options.logLevel ?? "error" },
       server: {
-        http: { address: `127.0.0.1:${port}` },
-        grpc: { address: "127.0.0.1:0" },
+        http: { address: `127.0.0.1:${port}`, timeout_ns: CALL_TIMEOUT_NS },
+        grpc: { address: "127.0.0.1:0", timeout_ns: CALL_TIMEOUT_NS },
         ...options.server,
       },
       security: {
