@@ -109,7 +109,7 @@ export class RequestValidator {
     else if (subject.relation !== undefined) {
       throw invalid(`a wildcard has no relation: ${subject.type}:*#${subject.relation}`);
     }
-    this.#requireMember(resource.type, relation, relationship);
+    this.#requireWritable(resource.type, relation, relationship);
     this.#requireSubject(subject, relationship);
     const declared = this.#requireType(resource.type).relations.get(relation);
     if (declared === undefined) {
@@ -175,16 +175,32 @@ export class RequestValidator {
   #requireMember(type: string, name: string, of?: Relationship): void {
     const { relations, permissions } = this.#requireType(type, of);
     if (relations.has(name) || permissions.has(name)) return;
-    const hint = hintFor(name, [...relations.keys(), ...permissions.keys()]);
-    throw invalid(
-      `${beginning(of)}the type "${type}" has no relation or permission ${JSON.stringify(name)}${hint}`,
-    );
+    throw noMember(type, name, { known: [...relations.keys(), ...permissions.keys()], of });
+  }
+
+  /** A misspelt relation of a relationship: a permission is never written, so it is not suggested. */
+  #requireWritable(type: string, name: string, of: Relationship): void {
+    const { relations, permissions } = this.#requireType(type, of);
+    if (relations.has(name) || permissions.has(name)) return;
+    throw noMember(type, name, { known: relations.keys(), of });
   }
 }
 
 /** A write has many relationships, so messages begin with the one that has the problem. */
 function beginning(of: Relationship | undefined): string {
   return of === undefined ? "" : `${formatRelationship(of)}: `;
+}
+
+interface Suggestions {
+  /** The names that the message may suggest. */
+  readonly known: Iterable<string>;
+  readonly of: Relationship | undefined;
+}
+
+function noMember(type: string, name: string, { known, of }: Suggestions): AuthzError {
+  return invalid(
+    `${beginning(of)}the type "${type}" has no relation or permission ${JSON.stringify(name)}${hintFor(name, known)}`,
+  );
 }
 
 /** The name that was meant; untyped callers may pass a name that is not text. */

@@ -18,7 +18,7 @@ export function whyNotAllowed(model: Model, written: WrittenRelationship): strin
   if (definition === undefined) return noType(model, resource.type);
   const relation = definition.relations.get(name);
   if (relation === undefined && !definition.permissions.has(name))
-    return noMember(definition, name);
+    return noMember(definition, name, definition.relations.keys());
   const subjectDefinition = model.definitions.get(subject.type);
   if (subjectDefinition === undefined) return noType(model, subject.type);
   const { relation: subjectRelation } = subject;
@@ -27,7 +27,11 @@ export function whyNotAllowed(model: Model, written: WrittenRelationship): strin
     !subjectDefinition.relations.has(subjectRelation) &&
     !subjectDefinition.permissions.has(subjectRelation)
   ) {
-    return noMember(subjectDefinition, subjectRelation);
+    const { relations, permissions } = subjectDefinition;
+    return noMember(subjectDefinition, subjectRelation, [
+      ...relations.keys(),
+      ...permissions.keys(),
+    ]);
   }
   if (relation === undefined) {
     return `${resource.type}#${name} is a permission, which is computed and never stored`;
@@ -66,7 +70,7 @@ function noType(model: Model, type: string): string {
   return `the model has no type ${type}${didYouMean(type, model.definitions.keys())}`;
 }
 
-function noMember({ name: type, relations, permissions }: Definition, name: string): string {
-  const near = didYouMean(name, [...relations.keys(), ...permissions.keys()]);
-  return `${type} has no relation or permission ${name}${near}`;
+/** @param known - the names to suggest; of a relationship's own relation no permission, which is never stored */
+function noMember({ name: type }: Definition, name: string, known: Iterable<string>): string {
+  return `${type} has no relation or permission ${name}${didYouMean(name, known)}`;
 }

@@ -64,6 +64,11 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
     touching("document:b#viewer@user:x", "document:a#viewr@user:x"),
   ],
   [
+    "a name near a permission, which it does not suggest, since that cannot be written",
+    /^document:a#viw@user:x: the type "document" has no relation or permission "viw"(; did you mean "(?!view")\w+"\?)?$/,
+    touching("document:a#viw@user:x"),
+  ],
+  [
     "a misspelt subject type, with the relationship and the nearest name",
     /^document:a#viewer@usr:x: the model has no type "usr"; did you mean "user"\?$/,
     touching("document:a#viewer@usr:x"),
