@@ -199,6 +199,12 @@ describe("svc-access audit, of a running service", () => {
     expect(following.exitCode ?? (await once(following, "exit"))[0]).toBe(2);
   });
 
+  test("a code that only a service can define is noted, with the nearest of the platform", () => {
+    const { status, stderr } = command(["list", "--store", file, "--code", "FORBIDEN"]);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/FORBIDEN is not a code of the platform.*did you mean "FORBIDDEN"/);
+  });
+
   async function backup(to: string): Promise<void> {
     await sql`vacuum into ${to}`.execute(database.kysely);
   }
@@ -236,6 +242,21 @@ describe("svc-access audit, of a running service", () => {
       "an RPC without its service",
       ["list", "--store", file, "--rpc", "SetItem"],
       /--rpc "SetItem" is not the full name of an RPC: write package\.Service\/Method/,
+    ],
+    ...(["event", "principal-id", "resource", "code", "request-id", "trace-id"].map((name) => [
+      `an empty --${name}, as of an unset variable`,
+      ["export", "--store", file, `--${name}`, ""],
+      new RegExp(`--${name} is empty: write .*, or leave the flag out`),
+    ]) as [string, string[], RegExp][]),
+    [
+      "a wildcard in an event",
+      ["list", "--store", file, "--event", "doc.*"],
+      /--event "doc\.\*" has a wildcard: write the whole type/,
+    ],
+    [
+      "a code in another case",
+      ["list", "--store", file, "--code", "Ok"],
+      /--code "Ok" is not a code, which is upper case.*did you mean "OK"/,
     ],
     ["an invalid day", ["list", "--store", file, "--to", "2026-13-40"], /is not a time/],
     [

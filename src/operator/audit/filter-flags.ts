@@ -1,6 +1,9 @@
 import { type Command, Option } from "commander";
 import { RISK_LEVELS, type RiskLevel } from "../../api/policy.ts";
+import { note } from "../../common/note.ts";
+import { didYouMean } from "../../diagnostics/nearest.ts";
 import type { AuditFilter } from "../../runtime/audit/log/audit-filter.ts";
+import { ERROR_CODES } from "../../runtime/error/error-codes.ts";
 import { OperatorError, type StoreFlags, storeFlags } from "../command/flags.ts";
 
 /** The flags that all audit commands have. */
@@ -34,7 +37,7 @@ export function withFilter(command: Command): Command {
     new Option("--rpc <name>", "of this RPC: package.Service/Method"),
     new Option("--principal <type:id>", "of this caller, such as user:alice"),
     new Option("--principal-id <id>", "of callers with this id"),
-    new Option("--organization <id>", "of callers of this organization"),
+    new Option("--organization <id>", 'of callers of this organization; "" for events without one'),
     new Option("--resource <type:id>", "about this object"),
     new Option("--decision <decision>", "with this decision").choices([
       "allowed",
@@ -70,6 +73,7 @@ export function filterOf(flags: FilterFlags, now = Date.now()): AuditFilter {
       `--rpc ${JSON.stringify(rpc)} is not the full name of an RPC: write package.Service/Method, as in the events`,
     );
   }
+  checkTexts(flags);
   const fields = {
     from: from === undefined ? undefined : timeOf("--from", from, now),
     to: to === undefined ? undefined : timeOf("--to", to, now),
@@ -79,6 +83,43 @@ export function filterOf(flags: FilterFlags, now = Date.now()): AuditFilter {
     ...{ rpc, organization, resource, decision, riskLevel, state, code, requestId, traceId },
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** The flags of texts that no event has empty, with an example of each. */
+const TEXT_FLAGS = {
+  event: ["--event", "item.set"],
+  principalId: ["--principal-id", "alice"],
+  resource: ["--resource", "item:first"],
+  code: ["--code", "FORBIDDEN"],
+  requestId: ["--request-id", "the id of a request"],
+  traceId: ["--trace-id", "the id of a trace"],
+} as const satisfies Partial<Record<keyof FilterFlags, readonly [string, string]>>;
+const CODES = ["OK", ...Object.keys(ERROR_CODES)];
+
+/**
+ * Refuses texts that no event can have. An empty one often comes from an unset variable of a shell,
+ * and an export would write an empty archive.
+ */
+function checkTexts(flags: FilterFlags): void {
+  for (const [key, [flag, example]] of Object.entries(TEXT_FLAGS)) {
+    if (flags[key as keyof typeof TEXT_FLAGS] !== "") continue;
+    throw new OperatorError(`${flag} is empty: write ${example}, or leave the flag out`);
+  }
+  const { event, code } = flags;
+  if (event?.includes("*")) {
+    throw new OperatorError(
+      `--event ${JSON.stringify(event)} has a wildcard: write the whole type, such as item.set; other tools can search an export`,
+    );
+  }
+  if (code === undefined || CODES.includes(code)) return;
+  const near = didYouMean(code, CODES);
+  if (!/^[A-Z][A-Z0-9_]*$/.test(code)) {
+    throw new OperatorError(
+      `--code ${JSON.stringify(code)} is not a code, which is upper case, such as FORBIDDEN${near}`,
+    );
+  }
+  // A service may have codes of its own.
+  note(`--code ${code} is not a code of the platform; only a service can define it${near}`);
 }
 
 const UNITS: Readonly<Record<string, number>> = {
