@@ -8,7 +8,7 @@ import { annotationSource } from "./generate/annotation.ts";
 import { checkAnswersSource } from "./generate/check-answers.ts";
 import { checkEntry } from "./generate/check-entry.ts";
 import { configSchemaJson, serviceConfigSchemaJson } from "./generate/config-schema.ts";
-import { notesExample } from "./generate/notes-example.ts";
+import { notesExample, withNotesExample } from "./generate/notes-example.ts";
 import { readTaggedTests, withRequirementTests } from "./generate/requirements.ts";
 import { rulesReference } from "./generate/rules-reference.ts";
 import { withServiceConfigReference } from "./generate/service-config-reference.ts";
@@ -22,6 +22,7 @@ const sources = readdirSync(templates)
   .sort()
   .map((name) => ({ name, source: readFileSync(new URL(name, templates), "utf8") }));
 
+const notes = notesExample();
 const outputs: readonly (readonly [string, string])[] = [
   ["src/gen/templates.ts", templatesSource(sources)],
   ["src/gen/annotation.ts", annotationSource()],
@@ -42,7 +43,11 @@ const outputs: readonly (readonly [string, string])[] = [
       ...readTaggedTests(root, "services"),
     ]),
   ],
-  ...notesExample(),
+  [
+    "docs/runtime.md",
+    withNotesExample(readFileSync(new URL("docs/runtime.md", root), "utf8"), notes),
+  ],
+  ...notes,
 ];
 
 const check = process.argv.includes("--check");

@@ -23,3 +23,20 @@ export function notesExample(): readonly (readonly [string, string])[] {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/**
+ * A page with the current text of each file of the example that it shows, in the block below a line with the
+ * name of the file.
+ */
+export function withNotesExample(
+  page: string,
+  example: readonly (readonly [string, string])[],
+): string {
+  return example.reduce((text, [path, content]) => {
+    const lead = `\n\`${path.replace("examples/notes/", "")}\`:\n\n\`\`\``;
+    if (!text.includes(lead)) return text;
+    const start = text.indexOf("\n", text.indexOf(lead) + lead.length) + 1;
+    const end = text.indexOf("```\n", start);
+    return `${text.slice(0, start)}${content}${text.slice(end)}`;
+  }, page);
+}
