@@ -129,7 +129,7 @@ export interface PageRequest {
 /** A page of a listing. */
 export interface Page<Item> {
   /** The results; a page that is not the last may have fewer than were asked for. */
-  readonly items: readonly Item[];
+  readonly items: Item[];
   /** Asks for the next page; absent on the last one. */
   readonly nextCursor?: string;
   /** The state of the relationships that they are of. */
