@@ -15,9 +15,9 @@ import {
 import { startSecured, TRANSPORTS, type Transport, tlsOf } from "./support/secured.ts";
 
 interface ClientTls {
-  readonly ca?: Uint8Array;
-  readonly certificate?: Uint8Array;
-  readonly key?: Uint8Array;
+  readonly ca?: string | Uint8Array;
+  readonly certificate?: string | Uint8Array;
+  readonly key?: string | Uint8Array;
 }
 
 const UNTRUSTED =
@@ -90,6 +90,17 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
         ca: ca.certificate,
         certificate,
         key,
+      });
+      const metadata = { "x-svc-auth-verified": "true", "x-svc-user-id": "alice" };
+      expect(await made.getProfile({}, { metadata })).toMatchObject({ subjectId: "alice" });
+    });
+
+    test("takes the PEM as text, too", async () => {
+      const vault = await start(tlsOf(server, ca));
+      await using made = clientOf(transport, vault[transport], {
+        ca: `${ca.certificate}`,
+        certificate: `${client.certificate}`,
+        key: `${client.key}`,
       });
       const metadata = { "x-svc-auth-verified": "true", "x-svc-user-id": "alice" };
       expect(await made.getProfile({}, { metadata })).toMatchObject({ subjectId: "alice" });

@@ -15,7 +15,7 @@ import {
   DEFAULT_MAX_RESPONSE_BYTES,
   DEFAULT_USER_AGENT,
 } from "../call/client-call.ts";
-import type { ClientTls } from "../call/client-tls.ts";
+import { type ClientTls, pemBytes } from "../call/client-tls.ts";
 import { isGrpcError, toClientError } from "./grpc-error.ts";
 import {
   decodeResponse as decode,
@@ -210,8 +210,8 @@ function callOptionsOf({ deadline }: ClientCall): CallOptions {
   return Number.isFinite(deadline) ? { deadline } : {};
 }
 
-function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {
-  return bytes === undefined ? undefined : Buffer.from(bytes);
+function bufferOf(pem: string | Uint8Array | undefined): Buffer | undefined {
+  return pem === undefined ? undefined : pemBytes(pem);
 }
 
 /** The options of a gRPC client. */

@@ -12,7 +12,7 @@ import {
   type ClientTransport,
   DEFAULT_MAX_RESPONSE_BYTES,
 } from "../call/client-call.ts";
-import { type ClientTls, checkClientTls } from "../call/client-tls.ts";
+import { type ClientTls, checkClientTls, pemBytes } from "../call/client-tls.ts";
 import { errorOf, networkError, streamErrorOf } from "./http-error.ts";
 import {
   isRawResponse,
@@ -66,15 +66,14 @@ export class HttpTransport implements ClientTransport {
       scheduling: "lifo",
     } as const;
     const { ca, certificate: cert, key } = options.tls ?? {};
-    const pem = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes);
     this.#agent =
       this.#base.protocol === "http:"
         ? new Agent(settings)
         : new SecureAgent({
             ...settings,
-            ...(ca && { ca: pem(ca) }),
-            ...(cert && { cert: pem(cert) }),
-            ...(key && { key: pem(key) }),
+            ...(ca && { ca: pemBytes(ca) }),
+            ...(cert && { cert: pemBytes(cert) }),
+            ...(key && { key: pemBytes(key) }),
           });
     for (const route of routes) {
       const known = this.#routes.get(route.rpc);
