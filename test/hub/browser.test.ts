@@ -8,6 +8,7 @@ import {
   opensslIsAbsent,
 } from "../runtime/tls/support/certificates.ts";
 import { Chromium, chromiumIsAbsent } from "../support/chromium.ts";
+import { columnsOf } from "../support/effort.ts";
 import { AS } from "./support/caller.ts";
 import { writeConfiguration } from "./support/configuration.ts";
 import { HubProcesses } from "./support/hub-process.ts";
@@ -29,7 +30,7 @@ const USERS = CLIENTS.map((_, index) => `user-${index}`);
 
 const transportOf = (client: string) => (client.startsWith("Connect") ? "connect" : "grpc_web");
 
-describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
+describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(columnsOf(SERVER, 1, 2))(
   "over $name [PLAT-4]",
   ({ isSecure, streams }) => {
     let keys: KeyServer;

@@ -5,6 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import { afterEach, expect, test, vi } from "vitest";
 import { budgetOf } from "../../../src/runtime/wire/message-budget.ts";
 import { responsesOfTurn } from "../../../src/runtime/wire/turn-budget.ts";
+import { columnsOf } from "../../support/effort.ts";
 import { EchoResponseSchema } from "../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
 import { frame } from "../grpc/support/raw-call.ts";
 import {
@@ -39,7 +40,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-test.each(["application/grpc", "application/grpc-web+proto", "application/proto"])(
+test.each(columnsOf(["application/grpc", "application/grpc-web+proto", "application/proto"], 0, 3))(
   "%s: one of them is made in a turn, and those beyond the memory are cut off [TRANS-4]",
   async (type) => {
     const text = "x".repeat(2 * MIB);
@@ -75,12 +76,14 @@ test.each(["application/grpc", "application/grpc-web+proto", "application/proto"
   },
 );
 
-test.each([
+const TYPES = [
   "application/grpc",
   "application/grpc-web+proto",
   "application/proto",
   "application/json",
-])(
+];
+
+test.each(columnsOf(TYPES, 1, 2))(
   "%s: while a response waits for its client, what the handler returned and received is free [TRANS-4]",
   async (type) => {
     const messages: WeakRef<object>[] = [];

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { columnsOf } from "../../../../test/support/effort.ts";
 import { freePort } from "../../../../test/support/free-port.ts";
 import { FIRST } from "../support/bootstrap.ts";
 import { asUser } from "../support/iam-service.ts";
@@ -49,14 +50,16 @@ async function run(...flags: readonly string[]) {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const WRONG: readonly [string, readonly string[], RegExp][] = [
+  ["a configuration that does not exist", ["none.yaml"], /none\.yaml/],
+  ["an unknown format", ["--format", "xml"], /'xml' is invalid.*text, json/],
+  ["an unknown flag", ["--owner", "me"], /unknown option '--owner'/],
+  ["a zone that is not one", [file, "--zone", "a b"], /--zone must be 1 to 64 letters/],
+  ["another zone than that of the local users", [file, "--zone", "other"], /leave out --zone/],
+];
+
 describe("svc-iam bootstrap says what is wrong, with exit code 2, of", () => {
-  test.each<[string, readonly string[], RegExp]>([
-    ["a configuration that does not exist", ["none.yaml"], /none\.yaml/],
-    ["an unknown format", ["--format", "xml"], /'xml' is invalid.*text, json/],
-    ["an unknown flag", ["--owner", "me"], /unknown option '--owner'/],
-    ["a zone that is not one", [file, "--zone", "a b"], /--zone must be 1 to 64 letters/],
-    ["another zone than that of the local users", [file, "--zone", "other"], /leave out --zone/],
-  ])("%s", async (_, flags, message) => {
+  test.each(columnsOf(WRONG, 0, 3))("%s", async (_, flags, message) => {
     const { status, stdout, stderr } = await run("bootstrap", ...flags);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(message);

@@ -2,26 +2,33 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { columnsOf } from "../../../../test/support/effort.ts";
 import { runProgram } from "../../../../test/support/programs.ts";
 import { ROOT } from "../../../../test/support/workspace.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const run = (...args: readonly string[]) => runProgram(process.execPath, [MAIN, ...args]);
 
-describe.each(["serve", "migrate", "rewrap", "bootstrap", "end-sessions"])("svc-iam %s", (name) => {
-  test.each<[string, readonly string[], RegExp]>([
-    [
-      "a configuration that does not exist",
-      ["none.yaml"],
-      /^svc-iam: the configuration none\.yaml has 1 problem:$/m,
-    ],
-    ["an unknown flag", ["--nothing"], /^svc-iam: error: unknown option '--nothing'/],
-  ])("says with its name what is wrong: %s", (_, args, message) => {
-    const { status, stdout, stderr } = run(name, ...args);
-    expect([status, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(message);
-    expect(stderr).not.toMatch(/^ +at /m);
-  });
+const WRONG: readonly [string, readonly string[], RegExp][] = [
+  [
+    "a configuration that does not exist",
+    ["none.yaml"],
+    /^svc-iam: the configuration none\.yaml has 1 problem:$/m,
+  ],
+  ["an unknown flag", ["--nothing"], /^svc-iam: error: unknown option '--nothing'/],
+];
+const COMMANDS = ["serve", "migrate", "rewrap", "bootstrap", "end-sessions"];
+
+describe.each(COMMANDS.map((name, turn) => ({ name, turn })))("svc-iam $name", ({ name, turn }) => {
+  test.each(columnsOf(WRONG, turn, 2))(
+    "says with its name what is wrong: %s",
+    (_, args, message) => {
+      const { status, stdout, stderr } = run(name, ...args);
+      expect([status, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(message);
+      expect(stderr).not.toMatch(/^ +at /m);
+    },
+  );
 });
 
 test("svc-iam --version prints the version of this repository", () => {
