@@ -1,10 +1,10 @@
 /** Browsers that two replicas log in by themselves, in processes of their own. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { query } from "../../../../test/support/postgres.ts";
 import { Browser } from "../support/browser.ts";
 import { logInBrowser, SESSION, untilCallback } from "../support/browser-login.ts";
 import { send } from "./load.ts";
-import { type Platform, startPlatform } from "./platform.ts";
+import { onPlatform, startPlatform } from "./platform.ts";
 import type { Replica } from "./replica.ts";
 
 /** Within a second on a machine that is not overloaded; ours may be. */
@@ -13,11 +13,10 @@ const SOON_MS = 10_000;
 const platform = await startPlatform({ iam: { browser_login: "self" } });
 afterAll(() => platform?.stop());
 
-describe.skipIf(platform === undefined)("with browser_login: self, two replicas", () => {
-  const { replicas, origin, addUser, databaseUrl } = platform as Platform;
+onPlatform("with browser_login: self, two replicas", platform, (platform) => {
+  const { replicas, origin, addUser, databaseUrl } = platform;
   const [first, second] = replicas;
-  const sendTo = (...to: readonly Replica[]) =>
-    send(platform as Platform, ...to.map(({ port }) => port));
+  const sendTo = (...to: readonly Replica[]) => send(platform, ...to.map(({ port }) => port));
   const me = async (at: Replica, cookie: string) =>
     (await at.call("GET", "/v1/iam/me", undefined, { cookie })).status;
   const atBoth = (cookie: string) => Promise.all(replicas.map((at) => me(at, cookie)));

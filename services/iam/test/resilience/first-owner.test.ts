@@ -1,21 +1,23 @@
 /** Processes that are killed while they make the first owner, each held at a step by a lock of the database. */
 import { once } from "node:events";
 import { Client } from "pg";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { IS_THOROUGH } from "../../../../test/support/effort.ts";
 import { query } from "../../../../test/support/postgres.ts";
 import { until } from "../../../../test/support/until.ts";
 import { FIRST } from "../support/bootstrap.ts";
 import { logInAt } from "../support/log-in-at.ts";
 import { me } from "./load.ts";
-import { type Platform, startPlatform } from "./platform.ts";
+import { onPlatform, startPlatform } from "./platform.ts";
 
 const PATH = "/v1/iam/ui/bootstrap";
 
-const platform = await startPlatform({ isOwned: false });
+// The tests of links kill no process, and take a second.
+const platform = IS_THOROUGH ? await startPlatform({ isOwned: false }) : undefined;
 afterAll(() => platform?.stop());
 
-describe.skipIf(platform === undefined)("the first owner", () => {
-  const { replicas, databaseUrl, owners } = platform as Platform;
+onPlatform("the first owner", platform, (platform) => {
+  const { replicas, databaseUrl, owners } = platform;
   const [first, second] = replicas;
   const count = async (table: string): Promise<number> => {
     const [row] = await query(databaseUrl, `select count(*)::int as rows from svc_access.${table}`);
@@ -93,7 +95,7 @@ describe.skipIf(platform === undefined)("the first owner", () => {
     expect(await query(databaseUrl, begun)).toEqual([]);
     expect(await submit(token)).toBe(404);
     expect(await first.run("bootstrap")).toEqual({ status: 1, stdout: "" });
-    const tokens = await logInAt(platform as Platform, "root", FIRST["password"] ?? "");
+    const tokens = await logInAt(platform, "root", FIRST["password"] ?? "");
     expect([await me(first, tokens), await me(second, tokens)]).toEqual([200, 200]);
     const used = "select 1 from svc_access.audit_events where type = 'bootstrap.used'";
     expect(await query(databaseUrl, used)).toHaveLength(1);

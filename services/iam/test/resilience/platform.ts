@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSpicedbEngine, parseModel } from "svc-access/authz";
+import { describe, test } from "vitest";
 import { stringify } from "yaml";
 import { freePort } from "../../../../test/support/free-port.ts";
 import { openPostgres } from "../../../../test/support/postgres.ts";
@@ -157,6 +158,16 @@ function engineOf(server: SpicedbAddress) {
   const { model } = parseModel(readFileSync(MODEL, "utf8"), MODEL);
   // A busy machine is slow.
   return createSpicedbEngine({ ...server, insecure: true, model, deadlineMs: 60_000 });
+}
+
+/** Tests on a platform; where there is none, they are skipped by their common name. */
+export function onPlatform(
+  name: string,
+  platform: Platform | undefined,
+  tests: (platform: Platform) => void,
+): void {
+  if (platform === undefined) test.skip(name, () => undefined);
+  else describe(name, () => tests(platform));
 }
 
 /** The schema, and who may make users. */

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createGrpcClient } from "svc-access/runtime";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { IS_THOROUGH, runs } from "../../../../test/support/effort.ts";
 import { until } from "../../../../test/support/until.ts";
 import { IAMRevocationService } from "../../gen/svc/iam/v1/revocation_pb.ts";
@@ -11,7 +11,7 @@ import { asUser, INTERNAL_TOKEN } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
 import { startFollowingService } from "./following-service.ts";
 import { me, refreshAt, send, underLoad } from "./load.ts";
-import { PASSWORD, type Platform, startPlatform } from "./platform.ts";
+import { onPlatform, PASSWORD, startPlatform } from "./platform.ts";
 import type { Replica } from "./replica.ts";
 
 const HOUR = 3_600_000;
@@ -21,11 +21,11 @@ const SOON_MS = 10_000;
 const platform = await startPlatform();
 afterAll(() => platform?.stop());
 
-describe.skipIf(platform === undefined)("two replicas", () => {
-  const { replicas, addUser } = platform as Platform;
+onPlatform("two replicas", platform, (platform) => {
+  const { replicas, addUser } = platform;
   const [first, second] = replicas;
   const ports = replicas.map(({ port }) => port);
-  const logIn = (username: string) => logInAt(platform as Platform, username, PASSWORD);
+  const logIn = (username: string) => logInAt(platform, username, PASSWORD);
   /** Ends the session of a token by that token. */
   async function endSession(at: Replica, tokens: LoggedIn): Promise<void> {
     const path = "/v1/iam/me/sessions";
@@ -40,8 +40,8 @@ describe.skipIf(platform === undefined)("two replicas", () => {
   });
 
   test("a login at one holds at the other [IDP-24]", async () => {
-    await send(platform as Platform, first.port);
-    const tokens = await logIn("alice").finally(() => send(platform as Platform, ...ports));
+    await send(platform, first.port);
+    const tokens = await logIn("alice").finally(() => send(platform, ...ports));
     expect(await me(second, tokens)).toBe(200);
     const { status, body } = await refreshAt(second, tokens);
     expect(status).toBe(200);
@@ -105,7 +105,7 @@ describe.skipIf(platform === undefined)("two replicas", () => {
       await until("the access token is refused", async () => (await me(replica, tokens)) === 401);
     }
     const { password = "" } = sent.find(({ status }) => status === 200) ?? {};
-    expect(await me(second, await logInAt(platform as Platform, "carol", password))).toBe(200);
+    expect(await me(second, await logInAt(platform, "carol", password))).toBe(200);
     await expect(logIn("carol")).rejects.toThrow("401");
   });
 
@@ -119,7 +119,7 @@ describe.skipIf(platform === undefined)("two replicas", () => {
   }
 
   test("a replica that is killed under load logs nobody out, and what was acknowledged is there", () =>
-    underLoad(platform as Platform, async (more) => {
+    underLoad(platform, async (more) => {
       for (let kill = 0; kill < runs(12, 1); kill++) {
         const victim = replicas[kill % 2] as Replica;
         await victim.kill();
@@ -132,8 +132,8 @@ describe.skipIf(platform === undefined)("two replicas", () => {
   test.runIf(IS_THOROUGH)(
     "the encryption key is replaced under load, and nobody is logged out",
     () =>
-      underLoad(platform as Platform, async (more) => {
-        const { keyFile } = platform as Platform;
+      underLoad(platform, async (more) => {
+        const { keyFile } = platform;
         const old = readFileSync(keyFile, "utf8");
         const fresh = `${randomBytes(32).toString("base64")}\n`;
         for (const keys of [old + fresh, fresh + old]) {
@@ -148,7 +148,7 @@ describe.skipIf(platform === undefined)("two replicas", () => {
   );
 
   test("a service that loses the replica that it follows refuses tokens, and accepts no ended one afterwards", async () => {
-    const service = await startFollowingService((platform as Platform).origin, first);
+    const service = await startFollowingService(platform.origin, first);
     onTestFinished(() => service.stop());
     const [gone, stays] = [await logIn("alice"), await logIn("bob")];
     for (const tokens of [gone, stays]) {

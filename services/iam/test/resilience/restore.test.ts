@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { IS_THOROUGH } from "../../../../test/support/effort.ts";
 import { postgresPrograms, query } from "../../../../test/support/postgres.ts";
 import { until } from "../../../../test/support/until.ts";
 import { Browser } from "../support/browser.ts";
@@ -10,7 +11,7 @@ import { logInBrowser, SESSION } from "../support/browser-login.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
 import { startFollowingService } from "./following-service.ts";
 import { me, refreshAt } from "./load.ts";
-import { PASSWORD, type Platform, startPlatform } from "./platform.ts";
+import { onPlatform, PASSWORD, startPlatform } from "./platform.ts";
 
 /** How long docs/iam.md says that the replicas stay stopped. */
 const STOPPED_MS = 7 * 60_000;
@@ -18,16 +19,15 @@ const CLOCK_SKEW_MS = 60_000;
 
 const programs = postgresPrograms();
 const hasDump = programs !== undefined;
-const platform = hasDump
-  ? await startPlatform({ iam: { browser_login: "self" } })
-  : await startPlatform();
+// The test of the command restores a backup of SQLite.
+const platform = IS_THOROUGH ? await startPlatform({ iam: { browser_login: "self" } }) : undefined;
 afterAll(() => platform?.stop());
 
-describe.skipIf(platform === undefined || !hasDump)("a restored database", () => {
-  const { replicas, origin, databaseUrl, folder, addUser } = platform as Platform;
+onPlatform("a restored database", hasDump ? platform : undefined, (platform) => {
+  const { replicas, origin, databaseUrl, folder, addUser } = platform;
   const [first, second] = replicas;
   const dump = join(folder, "iam.dump");
-  const logIn = (username: string) => logInAt(platform as Platform, username, PASSWORD);
+  const logIn = (username: string) => logInAt(platform, username, PASSWORD);
   const run = (program: string, ...flags: readonly string[]) =>
     execFileSync(join(programs ?? "", program), flags, { stdio: ["ignore", "ignore", "pipe"] });
   const statuses = async (tokens: LoggedIn) => [
