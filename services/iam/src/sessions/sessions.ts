@@ -61,6 +61,28 @@ export class Sessions {
     });
   }
 
+  /**
+   * Stores what a login approves, such as another device, in one transaction.
+   *
+   * @param id the session of the login; one that is not stored yet is a login of the same request
+   * @returns false if the login was ended in the meantime, or may not be stored; nothing is stored then
+   */
+  async saveApproved(id: string, { mayStore, store }: SessionParts): Promise<boolean> {
+    return this.#database.transaction(async (tx) => {
+      if (!(await mayStore(tx))) return false;
+      // It locks the row: the end of the session waits, and deletes what is stored here.
+      const session = await tx
+        .updateTable("iam_sessions")
+        .set((row) => ({ ended_time: row.ref("ended_time") }))
+        .where("id", "=", id)
+        .returning("ended_time")
+        .executeTakeFirst();
+      if (session !== undefined && session.ended_time !== null) return false;
+      await store(tx);
+      return true;
+    });
+  }
+
   /** Postpones the expiry of a session that was used, at most to its end. */
   async touch(id: string, expireTime: number): Promise<void> {
     await this.#database.run((db) =>

@@ -83,7 +83,7 @@ export class ProviderDocuments {
    */
   async addSuccessor(document: NewProviderDocument): Promise<boolean> {
     return this.#database.transaction(async (tx) => {
-      if (!(await this.#lockGrant(tx, document.grant_id))) return false;
+      if (!(await this.lockGrant(tx, document.grant_id))) return false;
       const parent = await selectDocuments(tx, document.model)
         .where("id", "=", document.parent_id ?? "")
         .executeTakeFirst();
@@ -102,7 +102,7 @@ export class ProviderDocuments {
     if (known === undefined) return "gone";
     return this.#database.transaction(async (tx) => {
       // All uses of a grant's documents, and its end, wait here for each other.
-      const hasGrant = await this.#lockGrant(tx, known.grant_id);
+      const hasGrant = await this.lockGrant(tx, known.grant_id);
       const document = documentOf(
         await selectDocuments(tx, model).where("id", "=", id).executeTakeFirst(),
       );
@@ -129,7 +129,7 @@ export class ProviderDocuments {
   /** Deletes a grant and all that was issued by it. */
   async removeGrant(grantId: string): Promise<void> {
     await this.#database.transaction(async (tx) => {
-      await this.#lockGrant(tx, grantId);
+      await this.lockGrant(tx, grantId);
       await endOwned(tx, "grant_id", grantId);
     });
   }
@@ -166,7 +166,8 @@ export class ProviderDocuments {
     return rows.length;
   }
 
-  async #lockGrant(tx: Transaction<ProviderTables>, grantId: string | null): Promise<boolean> {
+  /** Whether there is a grant. Its end waits for the transaction. */
+  async lockGrant(tx: Transaction<ProviderTables>, grantId: string | null): Promise<boolean> {
     if (grantId === null) return false;
     const query = tx
       .selectFrom("iam_provider_documents")

@@ -1,14 +1,15 @@
+import type { Transaction } from "svc-access/database";
 import type { SecretBox } from "../../../secrets/secret-box.ts";
 import type { Sessions } from "../../../sessions/sessions.ts";
 import { type NewProviderDocument, saveDocument } from "../../../store/document-rows.ts";
 import type { ProviderDocuments } from "../../../store/provider-documents.ts";
-import type { ProviderDocumentRow } from "../../../store/provider-tables.ts";
+import type { ProviderDocumentRow, ProviderTables } from "../../../store/provider-tables.ts";
 import { isGood } from "../../../store/refresh-rotation.ts";
 import type { Payload } from "../request/payload.ts";
 import type { AdapterContext } from "./adapter-context.ts";
 import type { ProviderStores } from "./provider-stores.ts";
 import { hash, SECRET_IDS, sealedPlace } from "./sealed-documents.ts";
-import { loginBegin, seenSession, withOwnSid } from "./seen-session.ts";
+import { approvalOf, loginBegin, seenSession, withOwnSid } from "./seen-session.ts";
 
 /** JWTs, which are not stored. */
 const ACCESS_TOKENS: ReadonlySet<string> = new Set(["AccessToken", "ClientCredentials"]);
@@ -58,11 +59,23 @@ export class DocumentAdapter {
     const endTime = begin === undefined ? undefined : begin * 1000 + this.#times.sessionMs;
     const end = { expireTime: document.expire_time, endTime };
     const seen = seenSession(this.#model, payload, end, requester);
+    const approval = approvalOf(this.#model, payload);
+    const store = (tx: Transaction<ProviderTables>) => saveDocument(tx, document);
     if (seen !== undefined && document.parent_id === null) {
       const isSaved = await this.#sessions.save(seen, {
-        mayStore: (tx) => this.#context.mayStore(tx, seen.accountId),
-        store: (tx) => saveDocument(tx, document),
+        mayStore: async (tx) => {
+          // The tokens of a device belong to no session that is known to have ended.
+          const isDevice = seen.kind === "device";
+          if (isDevice && !(await this.#documents.lockGrant(tx, document.grant_id))) return false;
+          return this.#context.mayStore(tx, seen.accountId);
+        },
+        store,
       });
+      if (!isSaved) throw this.#context.sessionEnded();
+    } else if (approval !== undefined) {
+      const { sessionUid, accountId } = approval;
+      const mayStore = (tx: Transaction<ProviderTables>) => this.#context.mayStore(tx, accountId);
+      const isSaved = await this.#sessions.saveApproved(sessionUid, { mayStore, store });
       if (!isSaved) throw this.#context.sessionEnded();
     } else if (document.parent_id !== null) {
       if (!(await this.#documents.addSuccessor(document)))

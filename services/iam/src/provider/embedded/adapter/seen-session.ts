@@ -50,6 +50,16 @@ export function seenSession(
   return { id: sid, kind: "device", accountId, clients: [client], ...end, ...requester };
 }
 
+/** The login that approves a device, which a document is about. */
+export function approvalOf(
+  model: string,
+  { accountId, sessionUid, error }: Payload,
+): { readonly accountId: string; readonly sessionUid: string } | undefined {
+  if (model !== "DeviceCode" || error !== undefined) return undefined;
+  if (typeof accountId !== "string" || typeof sessionUid !== "string") return undefined;
+  return { accountId, sessionUid };
+}
+
 /** When a session, or the tokens of a device, began: in seconds since the epoch. */
 export function loginBegin({ loginTs, iiat }: Payload): number | undefined {
   return [loginTs, iiat].find((time) => typeof time === "number");
