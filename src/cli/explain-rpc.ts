@@ -79,6 +79,9 @@ interface Found {
 function findRpc(api: Api, method: string): Found {
   const entries = [...allRpcs(api)];
   const name = method.replace(/^\//, "");
+  if (name.trim() === "") {
+    throw new UsageError("the name of the RPC is empty; svc-access routes lists all RPCs");
+  }
   const spellings = ({ rpc: { fullName } }: Found) => [fullName, fullName.replace("/", ".")];
   const exact = entries.find((entry) => spellings(entry).includes(name));
   if (exact !== undefined) return exact;

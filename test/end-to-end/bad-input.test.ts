@@ -167,6 +167,7 @@ describe("the command line", () => {
       "policies.json is a folder",
     ],
     ["an unknown RPC", ["explain", "image.binpb", "Gte"], "did you mean"],
+    ["an empty RPC", ["explain", "image.binpb", ""], "the name of the RPC is empty"],
     ["protos that do not compile", ["lint", "wrong"], "buf cannot build wrong"],
   ])("refuses %s", (_, args, message) => {
     workspace.write("text.binpb", "hello");
