@@ -118,7 +118,8 @@ function newCluster(data: string, run: (program: string, args: readonly string[]
   const kept = folder === undefined ? undefined : join(folder, "new-postgres");
   if (kept === undefined || !existsSync(kept)) {
     const options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
-    run("initdb", ["-D", data, ...options]);
+    // A smaller log to copy: 5 files of 1 MB instead of one of 16 MB.
+    run("initdb", ["-D", data, ...options, "--wal-segsize=1"]);
     if (kept === undefined) return;
     try {
       renameSync(data, kept);
