@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import { Command, Option } from "commander";
 import { note } from "../common/note.ts";
 import { printable } from "../common/printable.ts";
 import { checkTargets } from "../compiler/check-targets.ts";
 import { generate } from "../compiler/generate.ts";
 import { compareFiles, writeFiles } from "../compiler/output-folder.ts";
+import { removeFiles, staleFiles } from "../compiler/stale-files.ts";
 import { DEFAULT_TARGETS, TARGETS, type Target } from "../compiler/targets.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
@@ -49,7 +51,8 @@ Examples:
   svc-access generate . --out gen --import-extension ts --check
 
 Several inputs form one platform: two services that claim the same route on a host are a finding, and
-so is a service of a frontend that no input has.
+so is a service of a frontend that no input has. Files of the edge in the output folder that are no
+longer generated, such as those of a removed frontend, are removed.
 Exit codes: 0 written, 1 findings and nothing written, 2 usage or unreadable input.
 With --check: 0 all files match, 1 findings or files that do not match, 2 usage or unreadable input.`,
     )
@@ -89,19 +92,28 @@ async function runGenerate(
   });
   for (const line of notes) note(line);
   if (flags.check) return reportDrift(flags.out, files);
+  const stale = staleFiles(flags.out, files);
   writeFiles(flags.out, files);
+  removeFiles(flags.out, stale);
+  for (const name of stale) note(`removed ${join(flags.out, name)}, which is no longer generated`);
   process.stdout.write(`${printable(`${count(files.length, "file")} in ${flags.out}`)}\n`);
 }
 
 /** Lists the files that do not match. */
 function reportDrift(folder: string, files: readonly OutputFile[]): void {
   const drifted = compareFiles(folder, files);
+  const stale = staleFiles(folder, files).map((name) => join(folder, name));
   for (const { path, state } of drifted) process.stdout.write(`${printable(`${path} ${state}`)}\n`);
+  for (const path of stale)
+    process.stdout.write(`${printable(`${path} is no longer generated`)}\n`);
   const checked = count(files.length, "file");
-  if (drifted.length === 0) {
+  if (drifted.length + stale.length === 0) {
     process.stdout.write(`${printable(`${checked} in ${folder} match`)}\n`);
     return;
   }
-  note(`${drifted.length} of ${checked} in ${folder} do not match; generate again, and commit`);
+  const more = stale.length === 0 ? "" : `, and ${stale.length} more must be removed`;
+  note(
+    `${drifted.length} of ${checked} in ${folder} do not match${more}; generate again, and commit`,
+  );
   process.exitCode = 1;
 }
