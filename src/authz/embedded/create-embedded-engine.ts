@@ -91,7 +91,7 @@ async function loadGraph(
     }
   }
   if (count === 0) return graph;
-  const flags = `--store ${inShell(store.address, "<file or URL>")} --model ${inShell(modelFile, "<file>")} --misfit`;
+  const flags = `${placeOf(store, modelFile)} --misfit`;
   const lines = [
     `the model does not allow ${count} of the stored relationships; use a model that allows them, or list them and remove them with`,
     `  svc-access relationship list ${flags}`,
@@ -101,6 +101,12 @@ async function loadGraph(
   ];
   if (count > refused.length) lines.push(`- and ${count - refused.length} more`);
   throw new AuthzError("FAILED_PRECONDITION", lines.join("\n"));
+}
+
+/** The flags that select a store. A URL lacks the password, which the configuration of the service has. */
+function placeOf({ address }: RelationshipStore, modelFile: string | undefined): string {
+  if (address?.startsWith("postgres://")) return "--config service.yaml";
+  return `--store ${inShell(address, "<file or URL>")} --model ${inShell(modelFile, "<file>")}`;
 }
 
 /** An argument in shell syntax, quoted only if needed; a placeholder if it is absent. */
