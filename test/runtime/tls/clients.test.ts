@@ -161,6 +161,17 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
       });
     });
 
+    if (transport === "grpc") {
+      test("reports the fix for a server that requires TLS to a client without it", async () => {
+        const vault = await start(tlsOf(server));
+        expect(await called(transport, vault[transport], undefined)).toMatchObject({
+          code: "UNAVAILABLE",
+          message:
+            "the server closed the connection before it could be used: check the address, and set tls if the server requires TLS",
+        });
+      });
+    }
+
     test("fails as UNAVAILABLE without hanging if the server refuses it", async () => {
       const vault = await start(tlsOf(server, ca));
       const { certificate, key } = other.issue(`${transport}-stranger`, {

@@ -65,6 +65,11 @@ const FAILURES: readonly (readonly [RegExp, string])[] = [
     "the server does not use TLS at this address: check the address, or call it without TLS",
   ],
   [
+    // grpc-js, when the server ends a connection before HTTP/2 begins, as one with TLS does.
+    /Last error: Failed to connect\b/,
+    "the server closed the connection before it could be used: check the address, and set tls if the server requires TLS",
+  ],
+  [
     /alert (protocol version|handshake failure)|unsupported protocol/,
     "client and server have no TLS version or cipher in common: TLS 1.2 or later is required",
   ],

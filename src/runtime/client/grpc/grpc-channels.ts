@@ -33,6 +33,11 @@ const BINARY_SUFFIX = "-bin";
 /** Without it, calls to a server that disappeared silently would time out one after the other. */
 const KEEPALIVE_MS = 30_000;
 /**
+ * The maximum time between attempts to connect, which grows from one second. By default it grows to
+ * two minutes, for which calls would fail after the server is up again.
+ */
+const MAX_RECONNECT_MS = 2000;
+/**
  * Servers close a connection that is pinged more often than every five minutes while it is idle
  * (gRPC's A8).
  */
@@ -56,6 +61,7 @@ export class GrpcChannels {
         "grpc.max_receive_message_length": maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
         "grpc.primary_user_agent": userAgent ?? DEFAULT_USER_AGENT,
         "grpc.keepalive_time_ms": keepaliveMs ?? keepalive,
+        "grpc.max_reconnect_backoff_ms": MAX_RECONNECT_MS,
         "grpc.enable_channelz": 0,
         ...(sharesConnections === false ? { "grpc.use_local_subchannel_pool": 1 } : {}),
         ...(tls?.serverName === undefined
