@@ -33,13 +33,18 @@ export function loadModel(config: ServiceConfig): Model | undefined {
   throw new StartUpError(problems, { cause: read.cause });
 }
 
+const NO_MODEL = "security.authz.model is missing: name the file of the model";
+
 /** What the engine of a configuration lacks, one line each. */
 export function engineProblems(config: ServiceConfig): string[] {
   const { authz } = config.security;
   const own = problemsOfKind(config);
-  return authz.model === undefined
-    ? ["security.authz.model is missing: name the file of the model", ...own]
-    : own;
+  return authz.model === undefined ? [NO_MODEL, ...own] : own;
+}
+
+/** The program of a service asks for an engine also if no RPC needs one. */
+function orNoEngine(lack: string): string {
+  return `${lack}, or remove createAuthorizationEngine: without AUTHORIZED RPCs a service needs no engine, unless its handlers use it`;
 }
 
 function problemsOfKind({ security: { authz }, database }: ServiceConfig): string[] {
@@ -71,7 +76,8 @@ function problemsOfKind({ security: { authz }, database }: ServiceConfig): strin
 export async function createAuthorizationEngine(
   config: ServiceConfig,
 ): Promise<AuthorizationEngine> {
-  const problems = [...engineProblems(config), ...(await missingDrivers(config, true))];
+  const lacks = engineProblems(config).map((lack) => (lack === NO_MODEL ? orNoEngine(lack) : lack));
+  const problems = [...lacks, ...(await missingDrivers(config, true))];
   if (problems.length > 0) throw new StartUpError(problems);
   // From here on the engine has everything that it needs.
   const model = loadModel(config) as Model;

@@ -34,3 +34,42 @@ test.each([
 ])("%s: a model %s is not reported", (authz) => {
   expect(load(authz).config.service).toBe("notes");
 });
+
+test("all files that are missing are reported at once, each with the place of its key", () => {
+  using workspace = new Workspace({});
+  const file = `${workspace.folder}/service.yaml`;
+  workspace.write(
+    "service.yaml",
+    `service: notes
+environment: development
+server:
+  http:
+    address: 127.0.0.1:18010
+    tls: {certificate_file: none.pem, key_file: none.key}
+  grpc:
+    address: 127.0.0.1:19010
+    tls: {certificate_file: other.pem, key_file: other.key}
+database: {driver: sqlite, file: notes.db}
+security:
+  authn:
+    internal_call: {enabled: true, token_file: none-token}
+  authz: {model: none.zed}
+`,
+  );
+  const error = (() => {
+    try {
+      return loadServiceConfig(file, { variables: {} });
+    } catch (thrown) {
+      return thrown as Error;
+    }
+  })();
+  const keys = `${(error as Error).message}`.match(/service\.yaml:\d+:\d+ [\w.]+/g);
+  expect(keys).toEqual([
+    "service.yaml:6:5 server.http.tls.certificate_file",
+    "service.yaml:6:5 server.http.tls.key_file",
+    "service.yaml:9:5 server.grpc.tls.certificate_file",
+    "service.yaml:9:5 server.grpc.tls.key_file",
+    "service.yaml:13:36 security.authn.internal_call.token_file",
+    "service.yaml:14:11 security.authz.model",
+  ]);
+});

@@ -20,7 +20,7 @@ test.each<[string, ServiceConfig, RegExp]>([
   [
     "no model",
     withAuthz({ model: undefined }),
-    /^security\.authz\.model is missing: name the file/,
+    /^security\.authz\.model is missing: name the file of the model, or remove createAuthorizationEngine: without AUTHORIZED RPCs/,
   ],
   [
     "a missing model",
