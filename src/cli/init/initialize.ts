@@ -10,6 +10,7 @@ import { nextSteps } from "./next-steps.ts";
 import { COPIES, shippedProtos } from "./shipped-protos.ts";
 import { generatedCode, sourceFolders } from "./starter/generated-code.ts";
 import { serviceStarter } from "./starter/service-starter.ts";
+import { configLacks, modelLacks } from "./starter/starter-lacks.ts";
 import { tsconfig, tsconfigLacks } from "./tsconfig.ts";
 import { readWorkspace, type Workspace } from "./workspace.ts";
 
@@ -25,6 +26,7 @@ export function initialize(folder: string, flags: InitFlags): void {
   if (flags.update === true && flags.service !== undefined) {
     throw new UsageError("--update only updates copies: run init --service without it");
   }
+  if (folder === "") throw new UsageError("the folder is empty: pass . for the working directory");
   try {
     mkdirSync(folder, { recursive: true });
     const workspace = readWorkspace(folder, { googleapis: flags.googleapis === true });
@@ -61,8 +63,12 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
   printMissing("buf.yaml", kept.includes("buf.yaml") ? additionsToBufYaml(workspace, plugin) : "");
   printMissing("buf.gen.yaml", bufGenLacks);
   printMissing("tsconfig.json", tsconfigLacks(join(folder, "tsconfig.json")));
-  if (starter !== undefined && !mentions(folder, "svc-access.yaml", `${service}:`)) {
-    printMissing("svc-access.yaml", contentOf(starter, "svc-access.yaml"));
+  if (service !== undefined && starter !== undefined) {
+    const given = (name: string) => textOf(join(folder, name)) ?? "";
+    const [proto = ""] = starter.map(({ name }) => name).filter((name) => name.endsWith(".proto"));
+    const [config, model] = ["svc-access.yaml", "model.zed"] as const;
+    printMissing(config, configLacks(given(config), contentOf(starter, config), service));
+    printMissing(model, modelLacks(given(model), contentOf(starter, model), given(proto)));
   }
   if (!isCleaned && !kept.includes("buf.gen.yaml")) {
     say(
@@ -153,10 +159,6 @@ function writeNew(folder: string, files: readonly OutputFile[]): string[] {
 
 function printMissing(name: string, lack: string): void {
   if (lack !== "") say(`\nAdd to ${name}:\n\n${lack.trimEnd()}`);
-}
-
-function mentions(folder: string, name: string, what: string): boolean {
-  return textOf(join(folder, name))?.includes(what) === true;
 }
 
 function contentOf(files: readonly OutputFile[], name: string): string {

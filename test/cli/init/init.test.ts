@@ -33,11 +33,40 @@ test("no file is overwritten, and missing parts are shown", () => {
   expect(stdout).toContain("svc-access.yaml written");
 });
 
+test("a service beside an existing model and configuration gets the parts that they lack, and no others", () => {
+  runSvcAccess(["init"], { cwd: folder });
+  const model = "definition user {}\n\ndefinition team {}\n";
+  writeFileSync(join(folder, "model.zed"), model);
+  const { status, stdout } = runSvcAccess(["init", "--service", "notes"], { cwd: folder });
+  expect(status).toBe(0);
+  expect(readFileSync(join(folder, "model.zed"), "utf8")).toBe(model);
+  expect(stdout).toContain(
+    "Add to model.zed:\n\ndefinition service {}\n\ndefinition item {\n  relation owner: user\n",
+  );
+  expect(stdout).not.toContain("definition user {}");
+  // The file has an environment, and a model of other services.
+  expect(stdout).toContain(
+    "Add to svc-access.yaml:\n\nservices:\n  notes:\n    packages: [notes.v1]\n    ports: {http: 18010, grpc: 19010}\n    model: model.zed\n",
+  );
+  expect(stdout).not.toContain("environment:");
+  writeFileSync(join(folder, "model.zed"), `${model}\ndefinition item {}\n`);
+  const again = runSvcAccess(["init", "--service", "notes"], { cwd: folder }).stdout;
+  expect(again).not.toContain("Add to model.zed");
+});
+
 test("with googleapis from elsewhere, only our own protos are included", () => {
   runSvcAccess(["init", "--googleapis"], { cwd: folder });
   const copies = join(folder, "third_party/svc-access");
   expect(existsSync(join(copies, "svc/access/v1/policy.proto"))).toBe(true);
   expect(existsSync(join(copies, "google"))).toBe(false);
+});
+
+test("an empty folder name is a usage error", () => {
+  const { status, stderr } = runSvcAccess(["init", ""], { cwd: folder });
+  expect([status, stderr]).toEqual([
+    2,
+    "svc-access: the folder is empty: pass . for the working directory\n",
+  ]);
 });
 
 test("a folder that cannot be written is a usage error", () => {
