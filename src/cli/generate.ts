@@ -26,7 +26,8 @@ interface GenerateFlags extends PlatformFlags {
 export function generateCommand(): Command {
   const command = new Command("generate")
     .description("Generates the outputs of one or more inputs at once, without buf generate.")
-    .argument("<input...>", "folders of protos, buf images, or - for an image on standard input")
+    .usage("[options] <input...>")
+    .argument("[input...]", "folders of protos, buf images, or - for an image on standard input")
     .requiredOption("--out <folder>", "the output folder; all files are written, or none")
     .addOption(
       new Option("--target <target...>", "the targets to generate")

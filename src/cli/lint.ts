@@ -14,7 +14,8 @@ interface LintFlags extends PlatformFlags {
 export function lintCommand(): Command {
   const command = new Command("lint")
     .description("Checks the access policies of one or more inputs against all rules.")
-    .argument("<input...>", "folders of protos, images, or - for an image on standard input")
+    .usage("[options] <input...>")
+    .argument("[input...]", "folders of protos, images, or - for an image on standard input")
     .addOption(
       new Option("--format <format>", "the output format")
         .choices(Object.keys(REPORTS))

@@ -23,7 +23,8 @@ interface Row {
 export function routesCommand(): Command {
   const command = new Command("routes")
     .description("Lists the routes of each RPC and who may call it.")
-    .argument("<input...>", "folders of protos, images, or - for an image on standard input")
+    .usage("[options] <input...>")
+    .argument("[input...]", "folders of protos, images, or - for an image on standard input")
     .addOption(
       new Option("--format <format>", "the output format")
         .choices(["text", "json"])

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { type Diagnostic, formatDiagnostic } from "../diagnostics/diagnostic.ts";
-import { MalformedFileError } from "../diagnostics/usage-error.ts";
+import { MalformedFileError, UsageError } from "../diagnostics/usage-error.ts";
 import type { Model } from "../model/index.ts";
 import { readText } from "./read-text.ts";
 
@@ -37,6 +37,9 @@ export interface Platform {
  * if the configuration is wrong or the syntax of a model is.
  */
 export async function loadPlatform(options: PlatformOptions): Promise<Platform> {
+  for (const key of ["config", "model"] as const) {
+    if (options[key] === "") throw new UsageError(`--${key} is empty: name a file, or remove it`);
+  }
   const [configPath, ...unread] =
     options.config === undefined ? findConfigs(options.folders) : [options.config];
   const config = configPath === undefined ? undefined : await readConfig(configPath);

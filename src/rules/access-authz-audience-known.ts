@@ -18,8 +18,9 @@ export const accessAuthzAudienceKnown = policyRule({
     // ACCESS_AUTHZ_ACTION_KNOWN reports an unknown action, which has no known holders.
     const known = model.definitions.get(type)?.permissions.has(action) === true;
     if (!model.definitions.has(subject)) {
+      const types = [...model.definitions.keys()].sort();
       report.atPolicy(
-        `authz.audience: the model defines no subject type "${subject}"${ofFile(model)}${didYouMean(subject, model.definitions.keys())}`,
+        `authz.audience: the model defines no subject type "${subject}"${ofFile(model)}${didYouMean(subject, types) || typesOf(types)}`,
         POLICY_FIELD.authz,
         at,
       );
@@ -36,3 +37,11 @@ export const accessAuthzAudienceKnown = policyRule({
     );
   },
 });
+
+/** A large model has many. */
+const MAX_NAMED = 20;
+
+function typesOf(types: readonly string[]): string {
+  const rest = types.length > MAX_NAMED ? `, and ${types.length - MAX_NAMED} more` : "";
+  return types.length === 0 ? "" : `; its types are ${types.slice(0, MAX_NAMED).join(", ")}${rest}`;
+}

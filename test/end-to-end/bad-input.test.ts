@@ -129,7 +129,15 @@ describe("the command line", () => {
       ["lint", ".", "--format", "xml"],
       "Allowed choices are text, json, github-actions, sarif",
     ],
-    ["no input", ["lint"], "missing required argument 'input'"],
+    ["no input", ["lint"], "missing required argument 'input': pass . for"],
+    ["an empty input", ["lint", ""], "an input is empty: pass . for"],
+    ["an empty configuration", ["lint", ".", "--config", ""], "--config is empty: name a file"],
+    ["an empty model", ["lint", ".", "--model", ""], "--model is empty: name a file"],
+    [
+      "a file without protos",
+      ["lint", "package.json"],
+      "package.json has no protos: pass the folder of the protos, such as .",
+    ],
     [
       "an unknown target",
       ["generate", "image.binpb", "--out", "o", "--target", "all"],
@@ -171,6 +179,7 @@ describe("the command line", () => {
     ["protos that do not compile", ["lint", "wrong"], "buf cannot build wrong"],
   ])("refuses %s", (_, args, message) => {
     workspace.write("text.binpb", "hello");
+    workspace.write("package.json", "{}");
     workspace.write("empty.binpb", "");
     writeFileSync(join(workspace.folder, "broken.binpb.gz"), new Uint8Array([0x1f, 0x8b, 1, 2]));
     workspace.write("bad.yaml", "environment: test\nmodle: x\n");

@@ -62,6 +62,13 @@ testRule(accessAuthzAudienceKnown, {
       messages: ['authz.audience: the model defines no subject type "users"; did you mean "user"?'],
     },
     {
+      name: "an unknown audience that resembles no type",
+      rpcs: authorized('action: "view", resource: "skill:{id}", ⟦audience: "gadgeteer"'),
+      messages: [
+        'no subject type "gadgeteer"; its types are bot, group, service, skill, user, zone',
+      ],
+    },
+    {
       rpcs: authorized('action: "view", resource: "skill:{id}", ⟦audience: ""'),
       messages: ['the model defines no subject type ""'],
     },

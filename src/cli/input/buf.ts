@@ -101,5 +101,8 @@ export function explainBuf(said: string, input: string): string {
       `no module has the protos of svc/access or google/api: run npx svc-access init in the repository; or, without buf, build an image with protoc --descriptor_set_out=image.binpb --include_imports --include_source_info, and pass image.binpb instead of ${input}`,
     );
   }
+  if (own.some((line) => line.includes("image contains no files"))) {
+    hints.push(`${input} has no protos: pass the folder of the protos, such as ., or an image`);
+  }
   return [...own, ...hints].join("\n");
 }

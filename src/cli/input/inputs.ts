@@ -16,6 +16,8 @@ export interface Input {
   readonly folder?: string;
 }
 
+const INPUTS =
+  "pass . for the working directory, another folder of protos, an image, or - for standard input";
 const BINARY_IMAGE = /\.(?:binpb|bin|pb|img)(?:\.gz)?$/;
 
 /**
@@ -24,6 +26,8 @@ const BINARY_IMAGE = /\.(?:binpb|bin|pb|img)(?:\.gz)?$/;
  * @throws UsageError if one of them cannot be read.
  */
 export function readInputs(names: readonly string[], progress: (line: string) => void): Input[] {
+  if (names.length === 0) throw new UsageError(`missing required argument 'input': ${INPUTS}`);
+  if (names.includes("")) throw new UsageError(`an input is empty: ${INPUTS}`);
   if (names.filter((name) => name === "-").length > 1) {
     throw new UsageError("only one input can be standard input");
   }
