@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely, Selectable } from "svc-access/database";
+import { isStorable } from "../store/storable-text.ts";
 import type { UserTables } from "../store/user-tables.ts";
 import type { Account } from "./account.ts";
 import { usernameKey } from "./username.ts";
@@ -96,6 +97,7 @@ export class LocalAccounts {
 
   /** An account by its id, also a disabled one; undefined where there is none. */
   async find(id: string): Promise<LocalAccount | undefined> {
+    if (!isStorable(id)) return undefined;
     const row = await this.#database
       .selectFrom("iam_users")
       .selectAll()
@@ -118,6 +120,7 @@ export class LocalAccounts {
 
   /** An account by its normalized user name, with its hash. */
   async findForLogin(key: string): Promise<LoginAccount | undefined> {
+    if (!isStorable(key)) return undefined;
     const row = await this.#database
       .selectFrom("iam_users")
       .selectAll()

@@ -1,6 +1,7 @@
 import type { Transaction } from "svc-access/database";
 import type { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
+import { isStorable } from "../store/storable-text.ts";
 import { type LoginSession, type SeenSession, sessionOf, sessionRow } from "./login-session.ts";
 import { removeAllDocuments, removeDocuments } from "./remove-documents.ts";
 import type { Revocations } from "./revocations.ts";
@@ -128,6 +129,7 @@ export class Sessions {
    * @returns the session; undefined if there is none
    */
   async end(id: string, accountId: string): Promise<LoginSession | undefined> {
+    if (!isStorable(id)) return undefined;
     const ended = await this.#database.transaction(async (tx) => {
       const row = await tx
         .updateTable("iam_sessions")

@@ -9,6 +9,7 @@ import {
 } from "./document-rows.ts";
 import type { ProviderDatabase } from "./provider-database.ts";
 import type { ProviderDocumentRow, ProviderTables } from "./provider-tables.ts";
+import { isStorable } from "./storable-text.ts";
 
 /** The columns by which documents are found, besides their ids. */
 export type LookupColumn = "uid" | "user_code";
@@ -37,6 +38,7 @@ export class ProviderDocuments {
 
   /** The document with an id. */
   async find(model: string, id: string): Promise<ProviderDocumentRow | undefined> {
+    if (!isStorable(id)) return undefined;
     return documentOf(
       await this.#database.run((db) =>
         selectDocuments(db, model).where("id", "=", id).executeTakeFirst(),
@@ -50,6 +52,7 @@ export class ProviderDocuments {
     column: LookupColumn,
     value: string,
   ): Promise<ProviderDocumentRow | undefined> {
+    if (!isStorable(value)) return undefined;
     return documentOf(
       await this.#database.run((db) =>
         selectDocuments(db, model).where(column, "=", value).executeTakeFirst(),

@@ -1,6 +1,7 @@
 import { ServiceError } from "svc-access/runtime";
 import type { Account } from "../accounts/account.ts";
 import { usernameKey } from "../accounts/username.ts";
+import { isStorable } from "../store/storable-text.ts";
 
 const PREFIX = "users.1.";
 const LONGEST = 1024;
@@ -20,7 +21,7 @@ export function readPageToken(token: string): string {
   const bytes = Buffer.from(token.slice(PREFIX.length), "base64url");
   const username = bytes.toString();
   const isOurs = token.length <= LONGEST && token === writePageToken({ username });
-  if (!isOurs || username === "") {
+  if (!isOurs || username === "" || !isStorable(username)) {
     throw new ServiceError("INVALID_ARGUMENT", "page_token is not one that this list returned");
   }
   return username;
