@@ -13,6 +13,7 @@ import type { OutputFile } from "../emit/output-file.ts";
 import { RULES } from "../rules/index.ts";
 import { checkInputs, type PlatformFlags, platformFlags } from "./input/check-inputs.ts";
 import { withDisplayPaths } from "./input/inputs.ts";
+import { soleImageNotes } from "./input/sole-images.ts";
 import { count } from "./report/findings.ts";
 
 interface GenerateFlags extends PlatformFlags {
@@ -78,6 +79,8 @@ async function runGenerate(
   }
   const checked = checkTargets(read, platform, flags.target);
   for (const line of checked.notes) note(line);
+  const isEdge = flags.target.includes("gateway") && platform.config?.config.edge !== undefined;
+  if (isEdge) for (const line of soleImageNotes(inputs, checked)) note(line);
   const errors = checked.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
     for (const diagnostic of withDisplayPaths(errors, inputs)) {
