@@ -19,6 +19,7 @@ import { passwordHandlers } from "./password-handlers.ts";
 import { resetHandler } from "./reset-handler.ts";
 import { ResetLinks } from "./reset-links.ts";
 import { RESET_PATH } from "./reset-path.ts";
+import { ResetRights } from "./reset-rights.ts";
 
 /** What passwords need of the service. */
 export interface PasswordParts {
@@ -55,8 +56,13 @@ export function openPasswords(parts: PasswordParts): OpenedPasswords {
   const { organization, public_url: publicUrl, encryption_key_file: file } = sections.iam;
   const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
   const links = new ResetLinks(database.as<PasswordTables>());
-  const changes = new PasswordChanges({ accounts, logins, hasher, sessions, links });
-  const rights = new AccountRights(engine, organization);
+  const rights = new ResetRights({
+    accounts,
+    engine,
+    rights: new AccountRights(engine, organization),
+    organization,
+  });
+  const changes = new PasswordChanges({ accounts, logins, hasher, sessions, links, rights });
   return {
     handlers: passwordHandlers({
       accounts,
@@ -72,6 +78,7 @@ export function openPasswords(parts: PasswordParts): OpenedPasswords {
       accounts,
       links,
       changes,
+      rights,
       forms: new FormTokens(box),
       logger,
     }),

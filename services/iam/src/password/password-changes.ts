@@ -8,7 +8,8 @@ import type { LoginSession } from "../sessions/login-session.ts";
 import type { UserSessions } from "../sessions/user-sessions.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { IamTables } from "../store/tables.ts";
-import type { ResetLink, ResetLinks } from "./reset-links.ts";
+import type { DeadResetLink, ResetLink, ResetLinks } from "./reset-links.ts";
+import type { ResetRights } from "./reset-rights.ts";
 
 /** What setting passwords needs. */
 export interface PasswordChangesOptions {
@@ -17,6 +18,7 @@ export interface PasswordChangesOptions {
   readonly hasher: PasswordHasher;
   readonly sessions: Pick<UserSessions, "endWith">;
   readonly links: ResetLinks;
+  readonly rights: Pick<ResetRights, "mayReset">;
 }
 
 /** The change of the own password. */
@@ -44,7 +46,7 @@ export type ResetResult =
   /** Why the password may not be set. */
   | { readonly outcome: "invalid"; readonly problem: string }
   /** The link no longer works. */
-  | { readonly outcome: "dead" };
+  | { readonly outcome: "dead"; readonly reason: DeadResetLink["reason"] };
 
 /** Sets new passwords. The sessions that end with the former one end in the same transaction. */
 export class PasswordChanges {
@@ -90,16 +92,21 @@ export class PasswordChanges {
    * Sets the password of whom a link is for, and ends all sessions of theirs. The link no longer works
    * then; with a password that may not be set, it still does.
    *
-   * @throws QueueFullError where too many passwords are hashed
+   * @throws QueueFullError where too many passwords are hashed; AuthzError where it is not known whether
+   * the maker of the link still may
    */
   async reset(link: ResetLink, password: string, call: CallContext): Promise<ResetResult> {
-    const { accounts, hasher, sessions, links } = this.#options;
-    const { accountId } = link;
+    const { accounts, hasher, sessions, links, rights } = this.#options;
+    const { accountId, maker } = link;
     const account = await accounts.find(accountId);
-    if (account === undefined || account.disabled) return { outcome: "dead" };
+    if (account === undefined || account.disabled) return { outcome: "dead", reason: "disabled" };
     const problem = await passwordProblem(password, account);
     if (problem !== undefined) return { outcome: "invalid", problem };
     const hash = await hasher.hash(password, call.signal);
+    // As late as possible: the relationships are not in the database of the transaction.
+    if (!(await rights.mayReset(maker, accountId, call.signal))) {
+      return { outcome: "dead", reason: "rights" };
+    }
     const endedSessions = await sessions.endWith(
       accountId,
       async (tx) => {
@@ -110,7 +117,9 @@ export class PasswordChanges {
       },
       call,
     );
-    return endedSessions === undefined ? { outcome: "dead" } : { outcome: "reset", endedSessions };
+    // Another request has used the link in the meantime, or has replaced it.
+    if (endedSessions === undefined) return { outcome: "dead", reason: "used" };
+    return { outcome: "reset", endedSessions };
   }
 }
 

@@ -8,11 +8,11 @@ import { passwordProblem } from "../accounts/passwords/password-rules.ts";
 import { QueueFullError } from "../queue/work-queue.ts";
 import { isSessionOf } from "../session-api/session-message.ts";
 import type { UserSessions } from "../sessions/user-sessions.ts";
-import type { AccountRights } from "../users/account-rights.ts";
 import { callingUser, localUser } from "../users/named-user.ts";
 import type { ChangeResult, PasswordChanges } from "./password-changes.ts";
 import type { ResetLinks } from "./reset-links.ts";
 import { RESET_PATH } from "./reset-path.ts";
+import type { ResetRights } from "./reset-rights.ts";
 
 /** What the handlers need. */
 export interface PasswordHandlersOptions {
@@ -20,7 +20,7 @@ export interface PasswordHandlersOptions {
   readonly changes: Pick<PasswordChanges, "change">;
   readonly links: Pick<ResetLinks, "make">;
   readonly sessions: Pick<UserSessions, "list">;
-  readonly rights: Pick<AccountRights, "assertCovers">;
+  readonly rights: Pick<ResetRights, "assertMayReset">;
   /** `iam.organization`: whose users they are. */
   readonly organization: string;
   /** `iam.public_url`. */
@@ -48,9 +48,10 @@ export function passwordHandlers(options: PasswordHandlersOptions): IAMPasswordS
 
     async createPasswordResetLink({ userId }, context) {
       const account = await localUser(userId, { accounts, organization }, context);
-      await rights.assertCovers(requirePrincipal(context), account.id, context.signal);
+      const maker = requirePrincipal(context);
+      await rights.assertMayReset(maker, account.id, context.signal);
       if (account.disabled) throw new ServiceError("FAILED_PRECONDITION", "the user is disabled");
-      const { token, expireTime } = await links.make(account.id);
+      const { token, expireTime } = await links.make(account.id, maker);
       await context.audit.record({
         event: "password.reset_link_made",
         riskLevel: "CRITICAL",

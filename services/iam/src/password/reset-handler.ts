@@ -1,3 +1,4 @@
+import { AuthzError } from "svc-access/authz";
 import { DatabaseError } from "svc-access/database";
 import type {
   CallContext,
@@ -19,6 +20,7 @@ import type { PasswordChanges } from "./password-changes.ts";
 import type { DeadResetLink, ResetLink, ResetLinks } from "./reset-links.ts";
 import { deadResetLinkPage, passwordSetPage, resetLaterPage, resetPage } from "./reset-pages.ts";
 import { RESET_PATH } from "./reset-path.ts";
+import type { ResetRights } from "./reset-rights.ts";
 
 /** What the pages of the links need. */
 export interface ResetHandlerOptions {
@@ -27,6 +29,7 @@ export interface ResetHandlerOptions {
   readonly accounts: Pick<LocalAccounts, "find">;
   readonly links: Pick<ResetLinks, "find">;
   readonly changes: Pick<PasswordChanges, "reset">;
+  readonly rights: Pick<ResetRights, "mayReset">;
   readonly forms: FormTokens;
   readonly logger: Pick<ProcessLogger, "warn">;
 }
@@ -105,9 +108,8 @@ class ResetRequest {
     if (result.outcome === "invalid") {
       return this.#form(400, link, token, `The password ${result.problem}.`);
     }
-    // Another request has used it in the meantime.
     if (result.outcome === "dead") {
-      return this.#refuse({ reason: "used", accountId: link.accountId });
+      return this.#refuse({ reason: result.reason, accountId: link.accountId });
     }
     await this.#call.audit.record({
       event: "password.reset",
@@ -120,15 +122,16 @@ class ResetRequest {
     });
   }
 
-  /** The link of a token, unless its user is disabled. */
+  /** The link of a token, unless its user is disabled, or its maker may no longer make it. */
   async #find(token: string): Promise<(ResetLink & { username: string }) | DeadResetLink> {
-    const { links, accounts } = this.#options;
+    const { links, accounts, rights } = this.#options;
     const link = await links.find(token);
     if ("reason" in link) return link;
-    const { accountId } = link;
+    const { accountId, maker } = link;
     const account = await accounts.find(accountId);
     if (account === undefined || account.disabled) return { reason: "disabled", accountId };
-    return { ...link, username: account.username };
+    const mayReset = await rights.mayReset(maker, accountId, this.#call.signal);
+    return mayReset ? { ...link, username: account.username } : { reason: "rights", accountId };
   }
 
   #form(
@@ -164,5 +167,7 @@ function tokenOf(headers: RawRequest["headers"]): string | undefined {
 
 /** Whether the same link may work a moment later. */
 function isTemporary(error: unknown): boolean {
-  return [DatabaseError, DatabaseUnavailable, QueueFullError].some((kind) => error instanceof kind);
+  return [AuthzError, DatabaseError, DatabaseUnavailable, QueueFullError].some(
+    (kind) => error instanceof kind,
+  );
 }

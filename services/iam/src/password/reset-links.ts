@@ -3,6 +3,8 @@ import { type Kysely, type RawBuilder, type ServiceDatabase, sql } from "svc-acc
 import { databaseTime } from "../store/database-time.ts";
 import type { PasswordTables } from "../store/password-tables.ts";
 
+type MakerColumns = Pick<PasswordTables["iam_password_reset_links"], "maker_type" | "maker_id">;
+
 /** How long a link works. */
 export const RESET_LINK_LIFE_MS = 3_600_000;
 /** How long the audit can still say whose link it was. */
@@ -19,17 +21,29 @@ export interface NewResetLink {
   readonly expireTime: number;
 }
 
-/** A link that can be used. */
+/** Who has made a link. */
+export interface LinkMaker {
+  /** The subject type of the authorization model. */
+  readonly subjectType: string;
+  readonly subjectId: string;
+}
+
+/** A link that can be used if its maker still may. */
 export interface ResetLink {
   /** What the database knows the link by. */
   readonly hash: string;
   readonly accountId: string;
+  /** Undefined if the link was made before this was stored. */
+  readonly maker: LinkMaker | undefined;
 }
 
 /** Why a link cannot be used; for the audit only. */
 export interface DeadResetLink {
-  /** `unknown` is also one that a newer one has replaced. */
-  readonly reason: "unknown" | "used" | "expired" | "disabled";
+  /**
+   * `unknown` is also one that a newer one has replaced; `disabled` is the user, and `rights` are those
+   * of who made the link.
+   */
+  readonly reason: "unknown" | "used" | "expired" | "disabled" | "rights";
   /** Whose it was, where that is known. */
   readonly accountId: string | undefined;
 }
@@ -52,13 +66,15 @@ export class ResetLinks {
   }
 
   /** Makes a link for an account, in place of the former one. */
-  async make(accountId: string): Promise<NewResetLink> {
+  async make(accountId: string, maker: LinkMaker): Promise<NewResetLink> {
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
     const link = {
       token_hash: hashOf(token),
       create_time: this.#time(),
       expire_time: this.#time(RESET_LINK_LIFE_MS),
       used_time: null,
+      maker_type: maker.subjectType,
+      maker_id: maker.subjectId,
     };
     const { expire_time } = await this.#database.kysely
       .insertInto("iam_password_reset_links")
@@ -70,7 +86,7 @@ export class ResetLinks {
     return { token, expireTime: Number(expire_time) };
   }
 
-  /** The link of a token, if it can be used. */
+  /** The link of a token, if it can be used; it does not ask about the rights of its maker. */
   async find(token: string): Promise<ResetLink | DeadResetLink> {
     if (!TOKEN.test(token)) return { reason: "unknown", accountId: undefined };
     const hash = hashOf(token);
@@ -84,7 +100,7 @@ export class ResetLinks {
     const accountId = row.account_id;
     if (row.used_time !== null) return { reason: "used", accountId };
     if (Number(row.expire_time) <= Number(row.time)) return { reason: "expired", accountId };
-    return { hash, accountId };
+    return { hash, accountId, maker: makerOf(row) };
   }
 
   /**
@@ -124,6 +140,10 @@ export class ResetLinks {
   #time(after = 0): RawBuilder<number> {
     return sql<number>`${databaseTime(this.#database.kind, this.#now)} + ${sql.lit(after)}`;
   }
+}
+
+function makerOf({ maker_type: subjectType, maker_id: subjectId }: MakerColumns) {
+  return subjectType === null || subjectId === null ? undefined : { subjectType, subjectId };
 }
 
 /** A token has 256 random bits: its hash needs no salt, and looking it up by hash reveals nothing. */

@@ -37,7 +37,7 @@ export function passwordSetPage(): Page {
 export function deadResetLinkPage(): Page {
   return {
     title: "The link does not work",
-    body: html`<p>It is not complete, was used or replaced, or is older than an hour. Ask your administrator for another one, and open it in one browser. Cookies must be allowed.</p>`,
+    body: html`<p>It is not complete, was used or replaced, is older than an hour, or is no longer valid. Ask your administrator for another one, and open it in one browser. Cookies must be allowed.</p>`,
   };
 }
 

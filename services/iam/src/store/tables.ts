@@ -15,7 +15,12 @@ import {
   LOGIN_CALLBACK_RIGHTS,
   type LoginCallbackTables,
 } from "./login-callback-tables.ts";
-import { createPasswordTables, PASSWORD_RIGHTS, type PasswordTables } from "./password-tables.ts";
+import {
+  addResetLinkMaker,
+  createPasswordTables,
+  PASSWORD_RIGHTS,
+  type PasswordTables,
+} from "./password-tables.ts";
 import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
 import { addSessionEnd } from "./session-tables.ts";
 import type { UserTables } from "./user-tables.ts";
@@ -41,6 +46,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_bootstrap_tables", up: createBootstrapTables },
     { name: "create_login_callbacks", up: createLoginCallbackTables },
     { name: "create_password_tables", up: createPasswordTables },
+    { name: "add_reset_link_maker", up: addResetLinkMaker },
   ],
   rights: {
     ...PROVIDER_RIGHTS,

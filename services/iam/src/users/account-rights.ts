@@ -15,6 +15,9 @@ export const ZONE_RELATIONS = [
 /** The most zones of one relation that are compared. */
 const MOST = 1000;
 
+/** Whom it is decided for. */
+type Caller = Pick<Principal, "subjectType" | "subjectId">;
+
 /** A relation to a zone. */
 interface ZoneRelation {
   readonly zone: string;
@@ -41,7 +44,7 @@ export class AccountRights {
    *
    * @throws ServiceError FORBIDDEN if not; it does not say what the account holds
    */
-  async assertCovers(caller: Principal, accountId: string, signal: AbortSignal): Promise<void> {
+  async assertCovers(caller: Caller, accountId: string, signal: AbortSignal): Promise<void> {
     const { subjectType, subjectId } = caller;
     if (subjectType === "user" && subjectId === accountId) return;
     const own = { zone: this.#organization, relation: "owner" } as const;
@@ -85,7 +88,7 @@ export class AccountRights {
   }
 
   async #holds(
-    { subjectType, subjectId }: Principal,
+    { subjectType, subjectId }: Caller,
     relations: readonly ZoneRelation[],
     signal: AbortSignal,
   ): Promise<boolean[]> {

@@ -14,7 +14,7 @@ import type { PasswordTables } from "../../src/store/password-tables.ts";
 import { ProviderDatabase } from "../../src/store/provider-database.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
 import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
-import { NEW, OLD } from "../support/passwords.ts";
+import { NEW, OLD, ROOT } from "../support/passwords.ts";
 
 const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
 const call = testContext({ user: "alice" });
@@ -29,6 +29,7 @@ describe.each([
 
   async function begin(queue?: WorkQueue) {
     const { open } = await create();
+    const rights = { remain: true };
     const replica = () => {
       const database = open();
       const provider = new ProviderDatabase(database);
@@ -43,6 +44,7 @@ describe.each([
         logins,
         hasher,
         links,
+        rights: { mayReset: async () => rights.remain },
         sessions: {
           endWith: async (id, change, _, except) =>
             (await sessions.endWith(id, change, except))?.length,
@@ -55,7 +57,7 @@ describe.each([
     const passwordHash = await new PasswordHasher(CHEAP).hash(OLD);
     const { id } = (await first.accounts.create({ ...user, passwordHash })) ?? expect.fail();
     const linkOf = async (at = first): Promise<ResetLink> => {
-      const link = await at.links.find((await at.links.make(id)).token);
+      const link = await at.links.find((await at.links.make(id, ROOT)).token);
       return "reason" in link ? expect.fail(link.reason) : link;
     };
     const canLogIn = async (password: string) => {
@@ -63,7 +65,7 @@ describe.each([
       const { signal } = new AbortController();
       return (await second.logins.authenticate({ ...attempt, signal })).outcome === "ok";
     };
-    return { first, second, id, linkOf, canLogIn };
+    return { first, second, id, rights, linkOf, canLogIn };
   }
 
   const own = (current: string, next: string) =>
@@ -111,20 +113,33 @@ describe.each([
       outcome: "invalid",
     });
     expect(await first.changes.reset(link, NEW, call)).toMatchObject({ outcome: "reset" });
-    expect(await first.changes.reset(link, NEW, call)).toEqual({ outcome: "dead" });
+    const again = await first.changes.reset(link, NEW, call);
+    expect(again).toEqual({ outcome: "dead", reason: "used" });
     expect((await first.accounts.findForLogin("alice"))?.passwordVersion).toBe(1);
     expect((await first.accounts.find(id))?.username).toBe("alice");
+  });
+
+  test("rights that the maker of a link has lost are not used, and the link is not either [IDP-29]", async () => {
+    const { first, rights, linkOf, canLogIn } = await begin();
+    const link = await linkOf();
+    rights.remain = false;
+    const dead = { outcome: "dead", reason: "rights" };
+    expect(await first.changes.reset(link, NEW, call)).toEqual(dead);
+    expect(await canLogIn(OLD)).toBe(true);
+    rights.remain = true;
+    expect(await first.changes.reset(link, NEW, call)).toMatchObject({ outcome: "reset" });
   });
 
   test("a user who is disabled or deleted gets no password", async () => {
     const { first, id, linkOf, canLogIn } = await begin();
     const users = () => first.kysely.updateTable("iam_users").where("id", "=", id);
     const link = await linkOf();
+    const dead = { outcome: "dead", reason: "disabled" };
     await users().set({ disabled: 1 }).execute();
-    expect(await first.changes.reset(link, NEW, call)).toEqual({ outcome: "dead" });
+    expect(await first.changes.reset(link, NEW, call)).toEqual(dead);
     expect(await first.changes.change(id, own(OLD, NEW), call)).toEqual({ outcome: "wrong" });
     await users().set({ disabled: 0, deleted_time: 1 }).execute();
-    expect(await first.changes.reset(link, NEW, call)).toEqual({ outcome: "dead" });
+    expect(await first.changes.reset(link, NEW, call)).toEqual(dead);
     await users().set({ deleted_time: null }).execute();
     expect(await canLogIn(OLD)).toBe(true);
   });

@@ -2,12 +2,16 @@
 import { type AuditEvent, createGrpcClient } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { IAMPasswordService } from "../../gen/svc/iam/v1/users_pb.ts";
+import { databaseOf } from "../support/browser-login.ts";
 import { AS_HUB, asUser, type IamService, startIam } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
 import { canLogIn, NEW, OLD, relate, resetLinkOf, startUsers } from "../support/passwords.ts";
 
 const CHANGE = "/v1/iam/me/password:change";
 const LINKS = "password-reset-links";
+
+/** Of the same id as an owner. */
+const SERVICE_ACCOUNT = { ...asUser("root"), "x-svc-subject-type": "service_account" };
 
 const body = (currentPassword: unknown, newPassword: unknown) => ({ currentPassword, newPassword });
 
@@ -30,12 +34,20 @@ let users: Record<string, string>;
 beforeAll(async () => {
   iam = await startIam();
   users = await startUsers(iam, [
-    ...["alice", "bob", "carol", "dave", "erin", "frank", "manager"],
+    ...["alice", "bob", "carol", "dave", "erin", "frank", "manager", "former"],
     // A call is limited by its caller.
     ...REFUSED.map((_, index) => `refused${index}`),
   ]);
   await relate(iam, "user_manager", idOf("manager"));
   await relate(iam, "admin", idOf("bob"));
+  await relate(iam, "owner", "guest-owner");
+  await relate(iam, "user_manager", idOf("former"));
+  const { kysely } = databaseOf(iam);
+  await kysely
+    .updateTable("iam_users")
+    .set({ disabled: 1 })
+    .where("id", "=", idOf("former"))
+    .execute();
 });
 afterAll(() => iam.stop());
 
@@ -65,7 +77,7 @@ test.each<[string, () => Record<string, string>, number]>([
   ["a service", () => AS_HUB, 403],
   ["a user of another organization", () => asUser(idOf("alice"), "other"), 403],
   ["a service account", () => ({ ...as("alice"), "x-svc-subject-type": "service_account" }), 403],
-  ["a user whose account is not here", () => asUser("root"), 412],
+  ["a user whose account is not here", () => asUser("guest"), 412],
 ])("%s cannot change a password", async (_, headers, status) => {
   expect((await change(body(OLD, NEW), headers())).status).toBe(status);
   expect(await canLogIn(iam, "alice", OLD)).toBe(true);
@@ -163,6 +175,9 @@ test.each<[string, string, () => Record<string, string>, number]>([
   ["a service", "alice", () => AS_HUB, 403],
   ["a user without manage_users, for the own account", "alice", () => as("alice"), 403],
   ["a user manager, for an admin", "bob", () => as("manager"), 403],
+  ["a service account with the id of an owner", "alice", () => SERVICE_ACCOUNT, 403],
+  ["an owner whose account is not here", "alice", () => asUser("guest-owner"), 403],
+  ["a user manager who is disabled", "alice", () => as("former"), 403],
   ["the owner of another organization", "alice", () => asUser("root", "other"), 403],
   ["an owner, for a user who does not exist", "nobody", () => asUser("root"), 404],
 ])("%s gets no link to reset a password", async (_, username, headers, status) => {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { RESET_LINK_LIFE_MS, ResetLinks } from "../../src/password/reset-links.ts";
 import type { PasswordTables } from "../../src/store/password-tables.ts";
 import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
+import { ROOT } from "../support/passwords.ts";
 
 const START = 1_800_000_000_000;
 const UNKNOWN = { reason: "unknown", accountId: undefined };
@@ -52,13 +53,13 @@ describe.each([
     ["a very long text", () => "A".repeat(100_000)],
   ])("%s is not the token of a link", async (_, change) => {
     const { links } = await begin();
-    const { token } = await links.make("alice");
+    const { token } = await links.make("alice", ROOT);
     expect(await links.find(change(token))).toEqual(UNKNOWN);
   });
 
   test("the database has the hash of a token only [IDP-29]", async () => {
     const { links, first } = await begin();
-    const { token, expireTime } = await links.make("alice");
+    const { token, expireTime } = await links.make("alice", ROOT);
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(expireTime).toBe(START + RESET_LINK_LIFE_MS);
     const [row] = await rows(first);
@@ -70,14 +71,16 @@ describe.each([
 
   test("a new link replaces the former one, also at another replica [IDP-29]", async () => {
     const { links, others, first } = await begin();
-    const { token: old } = await links.make("alice");
-    const { token: bob } = await links.make("bob");
-    const { token } = await others.make("alice");
+    const { token: old } = await links.make("alice", ROOT);
+    const { token: bob } = await links.make("bob", ROOT);
+    const { token } = await others.make("alice", ROOT);
     expect(await links.find(old)).toEqual(UNKNOWN);
     expect(await links.find(token)).toMatchObject({ accountId: "alice" });
     expect(await links.find(bob)).toMatchObject({ accountId: "bob" });
     // Of many that are made at once, one remains.
-    const made = await Promise.all([links, others, links, others].map((one) => one.make("alice")));
+    const made = await Promise.all(
+      [links, others, links, others].map((one) => one.make("alice", ROOT)),
+    );
     const open = await Promise.all(made.map((one) => links.find(one.token)));
     expect(open.filter((link) => !("reason" in link))).toHaveLength(1);
     expect(await rows(first)).toHaveLength(2);
@@ -85,7 +88,7 @@ describe.each([
 
   test("a link works for an hour [IDP-29]", async () => {
     const { links, clock, first } = await begin();
-    const { token } = await links.make("alice");
+    const { token } = await links.make("alice", ROOT);
     clock.now += RESET_LINK_LIFE_MS - 1;
     const link = await links.find(token);
     if ("reason" in link) return expect.fail(link.reason);
@@ -107,7 +110,7 @@ describe.each([
       const links = new ResetLinks(first);
       const real = Date.now();
       vi.useFakeTimers({ toFake: ["Date"], now: real - 2 * RESET_LINK_LIFE_MS });
-      const { token, expireTime } = await links.make("alice");
+      const { token, expireTime } = await links.make("alice", ROOT);
       expect(Math.abs(expireTime - real - RESET_LINK_LIFE_MS)).toBeLessThan(60_000);
       vi.setSystemTime(real + 2 * RESET_LINK_LIFE_MS);
       expect(await links.find(token)).toMatchObject({ accountId: "alice" });
@@ -118,7 +121,7 @@ describe.each([
   test("a link works once, also if replicas get it at the same moment [IDP-29]", async () => {
     const { links, others, first, second } = await begin();
     for (let round = 0; round < 5; round++) {
-      const { token } = await links.make(randomUUID());
+      const { token } = await links.make(randomUUID(), ROOT);
       const used = await Promise.all([
         use(first, links, token),
         use(second, others, token),
@@ -132,7 +135,7 @@ describe.each([
 
   test("a use that is rolled back is none", async () => {
     const { links, first } = await begin();
-    const { token } = await links.make("alice");
+    const { token } = await links.make("alice", ROOT);
     const link = await links.find(token);
     if ("reason" in link) return expect.fail(link.reason);
     const failure = new Error("the password was not stored");
@@ -145,9 +148,26 @@ describe.each([
     expect(await use(first, links, token)).toBe(true);
   });
 
+  test("a link has its maker, and a new one the newer maker [IDP-29]", async () => {
+    const { links, first } = await begin();
+    const manager = { subjectType: "user", subjectId: "manager" };
+    await links.make("alice", ROOT);
+    const { token } = await links.make("alice", manager);
+    expect(await links.find(token)).toMatchObject({ maker: manager });
+    // Made before the makers were stored.
+    for (const column of ["maker_type", "maker_id"] as const) {
+      const made = await links.make("alice", ROOT);
+      await first.kysely
+        .updateTable("iam_password_reset_links")
+        .set({ [column]: null })
+        .execute();
+      expect(await links.find(made.token)).toMatchObject({ accountId: "alice", maker: undefined });
+    }
+  });
+
   test("a changed password ends the link", async () => {
     const { links, first } = await begin();
-    const { token } = await links.make("alice");
+    const { token } = await links.make("alice", ROOT);
     await first.inTransaction((tx) => links.end("alice", tx));
     expect(await links.find(token)).toEqual(UNKNOWN);
   });

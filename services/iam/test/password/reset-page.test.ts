@@ -6,11 +6,20 @@ import { type AuditEvent, openAuditLog } from "svc-access/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RESET_LINK_LIFE_MS, ResetLinks } from "../../src/password/reset-links.ts";
 import type { PasswordTables } from "../../src/store/password-tables.ts";
-import { Browser } from "../support/browser.ts";
+import type { Browser } from "../support/browser.ts";
 import { databaseOf } from "../support/browser-login.ts";
 import { AS_HUB, asUser, type IamService, startIam } from "../support/iam-service.ts";
 import { logInAt, withToken } from "../support/log-in-at.ts";
-import { canLogIn, NEW, OLD, resetLinkOf, sendReset, startUsers } from "../support/passwords.ts";
+import {
+  newBrowser as browserOf,
+  canLogIn,
+  NEW,
+  OLD,
+  ROOT,
+  resetLinkOf,
+  sendReset,
+  startUsers,
+} from "../support/passwords.ts";
 
 const PATH = "/v1/iam/ui/password-reset";
 const COOKIE = "__Secure-iam_password_reset";
@@ -27,19 +36,7 @@ const idOf = (username: string) => users[username] ?? "";
 const linksOf = (now?: () => number) =>
   new ResetLinks((databaseOf(iam) as ServiceDatabase<unknown>).as<PasswordTables>(), now);
 
-let clients = 0;
-/** A browser at an address of its own: pages are limited by address. */
-function newBrowser(at = iam): Browser {
-  const address = `198.51.${(++clients >> 8) % 256}.${clients % 256}`;
-  return new (class extends Browser {
-    override request(url: string, init: RequestInit = {}): Promise<Response> {
-      return super.request(url, {
-        ...init,
-        headers: { "x-forwarded-for": address, ...init.headers },
-      });
-    }
-  })(at.origin);
-}
+const newBrowser = (at = iam) => browserOf(at);
 
 async function events(type: string, at = iam): Promise<readonly AuditEvent[]> {
   const log = await openAuditLog(at.options.configuration);
@@ -60,14 +57,17 @@ describe("a link that cannot be used", () => {
     [
       "that was replaced",
       async (token) => {
-        await linksOf().make(idOf("alice"));
+        await linksOf().make(idOf("alice"), ROOT);
         return `?token=${token}`;
       },
     ],
     [
       "that has expired",
       async () => {
-        const { token } = await linksOf(() => Date.now() - RESET_LINK_LIFE_MS).make(idOf("alice"));
+        const { token } = await linksOf(() => Date.now() - RESET_LINK_LIFE_MS).make(
+          idOf("alice"),
+          ROOT,
+        );
         return `?token=${token}`;
       },
     ],
@@ -81,20 +81,23 @@ describe("a link that cannot be used", () => {
         return `?token=${token}`;
       },
     ],
-    ["of a user who does not exist", async () => `?token=${(await linksOf().make("gone")).token}`],
+    [
+      "of a user who does not exist",
+      async () => `?token=${(await linksOf().make("gone", ROOT)).token}`,
+    ],
     [
       "of a user who is disabled",
       async () => {
         const { kysely } = databaseOf(iam);
         const users = kysely.updateTable("iam_users").where("id", "=", idOf("frank"));
         await users.set({ disabled: 1 }).execute();
-        return `?token=${(await linksOf().make(idOf("frank"))).token}`;
+        return `?token=${(await linksOf().make(idOf("frank"), ROOT)).token}`;
       },
     ],
   ];
   const answers = new Set<string>();
   test.each(urls)("%s gets the same response as all others [IDP-30]", async (_, urlOf) => {
-    const { token } = await linksOf().make(idOf("alice"));
+    const { token } = await linksOf().make(idOf("alice"), ROOT);
     const browser = newBrowser();
     const response = await browser.request(`${iam.origin}${PATH}${await urlOf(token)}`);
     const text = await response.text();

@@ -38,6 +38,8 @@ export interface Platform {
   ): Promise<Answer>;
   /** Makes a user. @returns the id */
   addUser(username: string): Promise<string>;
+  /** Makes a user an owner of the zone. */
+  makeOwner(userId: string): Promise<void>;
   /** Who owns the zone, as `type:id`. */
   owners(): Promise<string[]>;
   stop(): Promise<void>;
@@ -133,6 +135,11 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
       return body.id;
     },
+    async makeOwner(userId) {
+      const engine = await engineOf(spicedb);
+      await writeOwner(engine, userId);
+      await engine.close();
+    },
     async owners() {
       const engine = await engineOf(spicedb);
       const { items } = await engine.readRelationships({ resourceType: "zone", relation: "owner" });
@@ -174,10 +181,12 @@ export function onPlatform(
 async function prepareSpicedb(server: SpicedbAddress, isOwned: boolean) {
   const engine = await engineOf(server);
   await engine.writeSchema(readFileSync(MODEL, "utf8"));
-  if (isOwned) {
-    const resource = { type: "zone", id: "acme" };
-    const relationship = { resource, relation: "owner", subject: { type: "user", id: "root" } };
-    await engine.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
-  }
+  if (isOwned) await writeOwner(engine, "root");
   await engine.close();
+}
+
+async function writeOwner(engine: Awaited<ReturnType<typeof engineOf>>, id: string) {
+  const resource = { type: "zone", id: "acme" };
+  const relationship = { resource, relation: "owner", subject: { type: "user", id } };
+  await engine.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
 }

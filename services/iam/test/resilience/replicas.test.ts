@@ -83,7 +83,9 @@ onPlatform("two replicas", platform, (platform) => {
     const tokens = await logIn("carol");
     expect(await me(second, tokens)).toBe(200);
     const path = `/v1/users/${id}/password-reset-links`;
-    const { body } = await first.call("POST", path, {}, asUser("root"));
+    const owner = await addUser("owner");
+    await platform.makeOwner(owner);
+    const { body } = await first.call("POST", path, {}, asUser(owner));
     const { pathname, search } = new URL(body.url);
     const forms = await Promise.all(
       [...replicas, ...replicas].map(async ({ port }, index) => {

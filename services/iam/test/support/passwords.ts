@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
 import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
-import { type Browser, fieldOf, type Visit } from "./browser.ts";
+import { Browser, fieldOf, type Visit } from "./browser.ts";
 import { databaseOf } from "./browser-login.ts";
 import { asUser, type IamService } from "./iam-service.ts";
 import { logInAt } from "./log-in-at.ts";
@@ -11,12 +11,15 @@ export const OLD = "correct horse battery staple";
 /** Another one. */
 export const NEW = "eleven purple walruses sing";
 
-/** Makes `user:root` an owner of the zone, and users; returns their ids by their names. */
+/** Who makes links in tests. */
+export const ROOT = { subjectType: "user", subjectId: "root" } as const;
+
+/** Makes the user `root`, who owns the zone, and users; returns the ids of these by their names. */
 export async function startUsers(
   iam: IamService,
   names: readonly string[],
 ): Promise<Record<string, string>> {
-  await relate(iam, "owner", "root");
+  await addOwner(iam, ROOT.subjectId);
   const accounts = new LocalAccounts(databaseOf(iam).kysely, "acme");
   const passwordHash = await new PasswordHasher().hash(OLD);
   const users: Record<string, string> = {};
@@ -28,11 +31,39 @@ export async function startUsers(
   return users;
 }
 
-/** Gives a user a relation to the zone `acme`. */
-export async function relate(iam: IamService, relation: string, id: string): Promise<void> {
+/** Makes a user who owns the zone, and does not log in. */
+async function addOwner(iam: IamService, id: string): Promise<void> {
+  const accounts = new LocalAccounts(databaseOf(iam).kysely, "acme");
+  const user = { username: id, displayName: id, email: `${id}@example.com`, passwordHash: "none" };
+  await accounts.create(user, id);
+  await relate(iam, "owner", id);
+}
+
+/** Gives a user a relation to the zone `acme`, or takes it away. */
+export async function relate(
+  iam: IamService,
+  relation: string,
+  id: string,
+  operation: "TOUCH" | "DELETE" = "TOUCH",
+): Promise<void> {
   const resource = { type: "zone", id: "acme" };
   const relationship = { resource, relation, subject: { type: "user", id } };
-  await iam.options.engine?.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
+  await iam.options.engine?.writeRelationships({ updates: [{ operation, relationship }] });
+}
+
+let clients = 0;
+
+/** A browser at an address of its own: pages are limited by address. */
+export function newBrowser({ origin }: Pick<IamService, "origin">): Browser {
+  const address = `198.51.${(++clients >> 8) % 256}.${clients % 256}`;
+  return new (class extends Browser {
+    override request(url: string, init: RequestInit = {}): Promise<Response> {
+      return super.request(url, {
+        ...init,
+        headers: { "x-forwarded-for": address, ...init.headers },
+      });
+    }
+  })(origin);
 }
 
 /** Whether a user can log in with a password. */
@@ -52,7 +83,7 @@ let owners = 0;
 /** Makes a link for a new password, each time as another owner of the zone: they are limited by caller. */
 export async function resetLinkOf(iam: IamService, userId: string) {
   const owner = `owner-${++owners}`;
-  await relate(iam, "owner", owner);
+  await addOwner(iam, owner);
   const path = `/v1/users/${userId}/password-reset-links`;
   const { status, body } = await iam.call("POST", path, {}, asUser(owner));
   expect(status, JSON.stringify(body)).toBe(200);
