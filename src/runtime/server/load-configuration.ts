@@ -8,7 +8,6 @@ import {
 } from "../configuration/load-service-config.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { ConfigurationSections, SectionValues } from "../configuration/standard-schema.ts";
-import { tlsProblems } from "../tls/check-tls.ts";
 
 /**
  * Loads the configuration of a service from a YAML file, with `${VAR}` and
@@ -39,7 +38,7 @@ export function loadServiceConfig<Sections extends ConfigurationSections = Recor
   file: string,
   options: LoadServiceConfigOptions<Sections> = {},
 ): LoadedServiceConfig<SectionValues<Sections>> {
-  const checks = [checkAuthnConfig, checkModelFile, checkCertificates, ...(options.checks ?? [])];
+  const checks = [checkAuthnConfig, checkModelFile, ...(options.checks ?? [])];
   return load(file, { ...options, checks });
 }
 
@@ -51,15 +50,6 @@ function* checkModelFile({ security: { authz } }: ServiceConfig): Iterable<Servi
     path: ["security", "authz", "model"],
     message: `security.authz.model: the model ${model} does not exist; create it, or name another file`,
   };
-}
-
-/** The certificates of the servers, together with the other files that the configuration names. */
-function* checkCertificates({ server }: ServiceConfig): Iterable<ServiceConfigProblem> {
-  for (const name of ["http", "grpc"] as const) {
-    for (const message of tlsProblems({ [name]: server[name] })) {
-      yield { path: ["server", name, "tls"], message };
-    }
-  }
 }
 
 /** A file that exists and cannot be read is reported when the model is read. */
