@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import {
   type CallOptions,
+  type ChannelOptions,
   Client,
   type ClientReadableStream,
   type ClientUnaryCall,
@@ -51,23 +52,13 @@ export class GrpcChannels {
   readonly #streams: Client;
 
   constructor(options: GrpcChannelOptions) {
-    const { target, tls, maxResponseBytes, userAgent, keepaliveMs, sharesConnections } = options;
+    const { target, tls } = options;
     const secure =
       tls === undefined
         ? credentials.createInsecure()
         : credentials.createSsl(bufferOf(tls.ca), bufferOf(tls.key), bufferOf(tls.certificate));
     const clientWith = (keepalive: number): Client =>
-      new Client(target, secure, {
-        "grpc.max_receive_message_length": maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
-        "grpc.primary_user_agent": userAgent ?? DEFAULT_USER_AGENT,
-        "grpc.keepalive_time_ms": keepaliveMs ?? keepalive,
-        "grpc.max_reconnect_backoff_ms": MAX_RECONNECT_MS,
-        "grpc.enable_channelz": 0,
-        ...(sharesConnections === false ? { "grpc.use_local_subchannel_pool": 1 } : {}),
-        ...(tls?.serverName === undefined
-          ? {}
-          : { "grpc.ssl_target_name_override": tls.serverName }),
-      });
+      new Client(target, secure, channelOptions(options, keepalive));
     // Neither connects before its first call.
     this.#unary = clientWith(KEEPALIVE_MS);
     this.#streams = clientWith(STREAM_KEEPALIVE_MS);
@@ -241,6 +232,24 @@ export interface GrpcChannelOptions extends GrpcClientOptions {
    * client is a new connection, although an earlier one seems to be alive.
    */
   readonly sharesConnections?: boolean;
+}
+
+/**
+ * The options of a connection, in the names of grpc-js.
+ *
+ * @param keepalive - the time between pings in milliseconds, unless the options name one
+ */
+export function channelOptions(options: GrpcChannelOptions, keepalive: number): ChannelOptions {
+  const { tls, maxResponseBytes, userAgent, keepaliveMs, sharesConnections } = options;
+  return {
+    "grpc.max_receive_message_length": maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+    "grpc.primary_user_agent": userAgent ?? DEFAULT_USER_AGENT,
+    "grpc.keepalive_time_ms": keepaliveMs ?? keepalive,
+    "grpc.max_reconnect_backoff_ms": MAX_RECONNECT_MS,
+    "grpc.enable_channelz": 0,
+    ...(sharesConnections === false ? { "grpc.use_local_subchannel_pool": 1 } : {}),
+    ...(tls?.serverName === undefined ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
+  };
 }
 
 /** The CA of the server, and the certificate of this client; in PEM. */
