@@ -20,17 +20,13 @@ export function soleImageNotes(inputs: readonly Input[], { api }: CheckedApi): s
       continue;
     servicesOf.set(only, [...(servicesOf.get(only) ?? []), name]);
   }
-  return [...servicesOf].flatMap(
-    ([
-      {
-        files: [file],
-      },
-      names,
-    ]) =>
-      names.length < 2
-        ? []
-        : `${file?.input ?? "an image"} is the only input with the protos of the services ${names.join(", ")}; if one of them has an image of its own, add it: otherwise its policies are those of a copy, which may be old`,
-  );
+  return [...servicesOf]
+    .filter(([, names]) => names.length > 1)
+    .map(([{ files }, names]) => noteOf(files[0]?.input ?? "an image", names));
+}
+
+function noteOf(image: string, names: readonly string[]): string {
+  return `${image} is the only input with the protos of the services ${names.join(", ")}; if one of them has an image of its own, add it: otherwise its policies are those of a copy, which may be old`;
 }
 
 /** The inputs that have each file themselves, and do not only import it. */
