@@ -88,6 +88,7 @@ export {
 export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler.ts";
 export type { Job } from "./jobs/job.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
+export type { MetricSample, ServiceMetric } from "./observers/metrics/service-metric.ts";
 export { readRouteDocument } from "./registry/route-entry.ts";
 export type { Revocation, RevokedSubject, RevokedTokens } from "./revocation/revocation.ts";
 export { RevocationFeed } from "./revocation/revocation-feed.ts";

@@ -40,6 +40,7 @@ const PASSED_ON = [
   "admission",
   "readiness",
   "jobs",
+  "metrics",
 ] as const satisfies readonly (keyof ServerOptions)[];
 
 /** The options that a test server has in common with `runServer`. */

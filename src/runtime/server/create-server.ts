@@ -85,6 +85,7 @@ async function assemble(context: PartsContext): Promise<Server> {
   }
   const { engine, audit, revocations, jobs } = await openParts(context);
   for (const [name, check] of Object.entries(options.readiness ?? {})) readiness.add(name, check);
+  for (const metric of options.metrics ?? []) metrics.service(metric, logger);
 
   const accessLog = new AccessLog(logger, {
     enabled: config.access_log.enabled,

@@ -10,6 +10,7 @@ import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import type { RawMethod } from "../http/raw/raw-route.ts";
 import { checkJobs, type TimedJob } from "../jobs/job.ts";
+import { metricProblems } from "../observers/metrics/service-metric.ts";
 import { tlsProblems } from "../tls/check-tls.ts";
 import { bindRawHandlers } from "./bind-raw-handlers.ts";
 import { missingDrivers } from "./missing-drivers.ts";
@@ -57,6 +58,7 @@ export async function planServer(
     ...transportProblems(options),
     ...databaseProblems(options),
     ...jobs.problems,
+    ...metricProblems(options.metrics ?? []),
     ...tlsProblems(config.server),
     ...(await missingDrivers(config, opensEngine)),
     ...(opensEngine

@@ -10,6 +10,7 @@ import type { LoadedServiceConfig } from "../configuration/load-service-config.t
 import type { RawHandler } from "../http/raw/raw-handler.ts";
 import type { Job } from "../jobs/job.ts";
 import type { ProcessLogger } from "../logging/create-logger.ts";
+import type { ServiceMetric } from "../observers/metrics/service-metric.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
 /**
@@ -88,6 +89,8 @@ export interface ServerOptions {
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
   /** Work that is repeated while the server runs; it begins with `start` and ends with `stop`. */
   readonly jobs?: readonly Job[];
+  /** Metrics of the service, besides those of the runtime. */
+  readonly metrics?: readonly ServiceMetric[];
   /** The logger; absent, one of `createLogger`, with the configured level. */
   readonly logger?: ProcessLogger;
   /**

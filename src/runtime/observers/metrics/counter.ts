@@ -17,11 +17,11 @@ export function registerMetric(
   type: "counter" | "gauge" | "histogram",
   name: string,
   help: string,
-  samples: () => Iterable<Sample>,
+  samples: () => Iterable<Sample> | Promise<Iterable<Sample>>,
 ): void {
   const metric = {
     name,
-    get: () => Promise.resolve({ name, help, type, aggregator: "sum", values: [...samples()] }),
+    get: async () => ({ name, help, type, aggregator: "sum", values: [...(await samples())] }),
     reset: () => undefined,
   };
   registry.registerMetric(metric as unknown as Metric);

@@ -1,10 +1,12 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
+import type { Logger } from "../../../common/logger.ts";
 import type { Transport } from "../../call/transports.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { Counter, registerMetric } from "./counter.ts";
 import { eventMetrics } from "./event-metrics.ts";
+import { addServiceMetric, type ServiceMetric } from "./service-metric.ts";
 
 /** What a pool of connections is doing. */
 export interface PoolState {
@@ -35,6 +37,8 @@ export interface Metrics {
   auditClockAhead(ms: number): void;
   /** Adds the state of the revocations of tokens that the service follows. */
   revocations(state: () => RevocationState): void;
+  /** Adds a metric of the service. */
+  service(metric: ServiceMetric, logger: Pick<Logger, "warn">): void;
   /** The text that Prometheus reads, and its media type. */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -103,6 +107,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     revocations: (state) => {
       revocations = state;
     },
+    service: (metric, logger) => addServiceMetric(registry, metric, logger),
     async text() {
       const texts = await Promise.all([registry, ...others].map((one) => one.metrics()));
       return { contentType: registry.contentType, body: texts.join("\n") };
