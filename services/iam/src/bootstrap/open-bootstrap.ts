@@ -1,20 +1,5 @@
-import type { AuthorizationEngine } from "svc-access/authz";
-import type { ServiceDatabase } from "svc-access/database";
-import type {
-  AuditRecorder,
-  Job,
-  ProcessLogger,
-  RawHandler,
-  ReadinessCheck,
-  TokenVerifier,
-} from "svc-access/runtime";
-import type { LocalAccounts } from "../accounts/local-accounts.ts";
-import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
-import type { LoginCallbacks } from "../browser-login/login-callbacks.ts";
-import type { LoadedIamConfig } from "../config/load-iam-config.ts";
-import type { IdentityProvider } from "../provider/identity-provider.ts";
+import type { PartContext, ServicePart } from "../parts/service-part.ts";
 import type { BootstrapTables } from "../store/bootstrap-tables.ts";
-import type { IamTables } from "../store/tables.ts";
 import { type BootstrapFlow, type BootstrapParts, bootstrapHandler } from "./bootstrap-handler.ts";
 import { BootstrapLinks } from "./bootstrap-links.ts";
 import { FirstLogin } from "./first-login.ts";
@@ -23,33 +8,13 @@ import { FirstUser } from "./first-user.ts";
 import { FirstUserFlow } from "./first-user-flow.ts";
 import { ZoneOwners } from "./zone-owners.ts";
 
-/** What the first owner needs of the service. */
-export interface BootstrapOptions {
-  readonly configuration: LoadedIamConfig;
-  readonly database: ServiceDatabase<IamTables>;
-  readonly engine: AuthorizationEngine;
-  readonly logger: ProcessLogger;
-  readonly recorder: AuditRecorder;
-  readonly accounts: LocalAccounts;
-  readonly hasher: PasswordHasher;
-  readonly provider: IdentityProvider;
-  readonly callbacks: LoginCallbacks;
-  readonly verifier: TokenVerifier;
-}
-
-/** What the server needs for the first owner. */
-export interface OpenedBootstrap {
-  readonly rawHandler: RawHandler;
-  readonly job: Job;
-  readonly readiness: ReadinessCheck;
-}
-
 /** How long the start waits for the authorization engine to say whether there is an owner. */
 const START_WAIT_MS = 2000;
 
 /** Opens what makes the first owner, and warns if there is none. */
-export async function openBootstrap(options: BootstrapOptions): Promise<OpenedBootstrap> {
-  const { configuration, database, engine, logger, recorder, accounts, hasher } = options;
+export async function openBootstrap(context: PartContext): Promise<ServicePart> {
+  const { configuration, database, engine, logger, identity } = context;
+  const { recorder, accounts, hasher } = identity;
   const { organization } = configuration.sections.iam;
   const links = new BootstrapLinks(database.as<BootstrapTables>().kysely);
   const owners = new ZoneOwners(engine);
@@ -60,14 +25,18 @@ export async function openBootstrap(options: BootstrapOptions): Promise<OpenedBo
   const problem = await missing(AbortSignal.timeout(START_WAIT_MS));
   if (problem !== undefined) logger.warn({ zone: organization }, problem);
   return {
-    rawHandler: bootstrapHandler(
-      isEmbedded ? userFlow(options, parts, user) : loginFlow(options, parts),
-      parts,
-    ),
-    job: { name: "bootstrap", every: "1m", run: (signal) => user.resume(signal) },
-    readiness: async (signal) => {
-      const detail = await missing(signal);
-      return detail === undefined ? undefined : { detail };
+    rawHandlers: [
+      bootstrapHandler(
+        isEmbedded ? userFlow(context, parts, user) : loginFlow(context, parts),
+        parts,
+      ),
+    ],
+    jobs: [{ name: "bootstrap", every: "1m", run: (signal) => user.resume(signal) }],
+    readiness: {
+      bootstrap: async (signal) => {
+        const detail = await missing(signal);
+        return detail === undefined ? undefined : { detail };
+      },
     },
   };
 }
@@ -85,7 +54,7 @@ function missingOwner(owners: ZoneOwners, zone: string) {
 }
 
 function userFlow(
-  { configuration }: BootstrapOptions,
+  { configuration }: PartContext,
   parts: BootstrapParts,
   user: FirstUser,
 ): BootstrapFlow {
@@ -93,12 +62,10 @@ function userFlow(
   return new FirstUserFlow({ ...parts, user, publicUrl, organization });
 }
 
-function loginFlow(
-  { configuration, provider, verifier, callbacks }: BootstrapOptions,
-  parts: BootstrapParts,
-): BootstrapFlow {
+function loginFlow({ configuration, identity }: PartContext, parts: BootstrapParts): BootstrapFlow {
+  const { verifier, callbacks, provider } = identity;
   const { public_url: publicUrl } = configuration.sections.iam;
   const redirectUri = `${publicUrl}${BOOTSTRAP_CALLBACK_PATH}`;
-  const login = new FirstLogin({ provider, verifier, callbacks, redirectUri });
+  const login = new FirstLogin({ provider: provider.client, verifier, callbacks, redirectUri });
   return new FirstLoginFlow({ ...parts, login, publicUrl });
 }

@@ -9,7 +9,7 @@ import type {
   DirectoryGroup,
   DirectoryOrganization,
   DirectoryUser,
-} from "./directory.ts";
+} from "../provider/directory.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;

@@ -6,10 +6,10 @@ import {
   ServiceError,
 } from "svc-access/runtime";
 import type { CurrentUserSchema, UpdateMeRequest } from "../../gen/svc/iam/v1/auth_pb.ts";
+import { avatarUrlProblem } from "../accounts/avatar-url.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { Groups } from "../users/groups.ts";
-import { avatarUrlProblem } from "./avatar-url.ts";
 import { changedFields } from "./field-mask.ts";
 import type { LocalProfiles } from "./local-profiles.ts";
 import type { Profile, ProfileStore } from "./profiles.ts";

@@ -1,5 +1,5 @@
-import { type Job, RevocationFeed } from "svc-access/runtime";
-import type { IAMRevocationServiceHandlers } from "../../gen/svc/iam/v1/revocation_server.ts";
+import { type Job, RevocationFeed, type ServiceBinding } from "svc-access/runtime";
+import { bindIAMRevocationService } from "../../gen/svc/iam/v1/revocation_server.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { RevocationFollower } from "./follow-revocations.ts";
 import type { Revocations } from "./revocations.ts";
@@ -9,7 +9,7 @@ export interface OpenedRevocationFeed {
   /** Those that count, for the server itself. */
   readonly feed: RevocationFeed;
   /** Tells services of them. */
-  readonly handlers: IAMRevocationServiceHandlers;
+  readonly binding: ServiceBinding;
   /** Reads those of other replicas. */
   readonly job: Job;
   /** Whether the clock of this process is that of the database. */
@@ -52,7 +52,9 @@ export async function openRevocationFeed(
   revocations.onNew(() => void follower.look().catch(() => undefined));
   return {
     feed,
-    handlers: { watchRevocations: ({ position }, { signal }) => feed.watch(position, signal) },
+    binding: bindIAMRevocationService({
+      watchRevocations: ({ position }, { signal }) => feed.watch(position, signal),
+    }),
     job: { name: "revocations", every: "200ms", deadline: "10s", run: look },
     clock,
   };

@@ -70,9 +70,13 @@ describe.each(kinds)("browser sessions in $kind", ({ database }) => {
     const keys = EncryptionKeys.parse(randomBytes(32).toString("base64"));
     const lacking = replica(new SecretBox(keys));
     const token = await begin();
-    for (const refused of [lacking.use(token), lacking.endOf(token), lacking.end(idOf(token))]) {
-      await expect(refused).rejects.toThrow(MissingKeyError);
-    }
+    // Each begins after the one before has failed: a rejection that nobody awaits yet ends the run.
+    const refused = [
+      () => lacking.use(token),
+      () => lacking.endOf(token),
+      () => lacking.end(idOf(token)),
+    ];
+    for (const call of refused) await expect(call()).rejects.toThrow(MissingKeyError);
     expect(await one.use(token)).toMatchObject(ALICE);
     await lacking.remove(token);
     expect(await one.use(token)).toBeUndefined();

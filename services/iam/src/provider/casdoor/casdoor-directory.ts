@@ -7,7 +7,7 @@ import type {
   DirectoryUser,
   GroupQuery,
   UserQuery,
-} from "../../directory/directory.ts";
+} from "../directory.ts";
 import type { CasdoorApi } from "./casdoor-api.ts";
 import { PAGE_SIZE, readPage } from "./casdoor-pages.ts";
 import { groupOf, organizationOf, userOf } from "./casdoor-records.ts";

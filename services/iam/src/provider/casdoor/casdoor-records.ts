@@ -1,10 +1,6 @@
 import * as z from "zod";
-import type {
-  DirectoryGroup,
-  DirectoryOrganization,
-  DirectoryUser,
-} from "../../directory/directory.ts";
-import { avatarUrlProblem } from "../../me/avatar-url.ts";
+import { avatarUrlProblem } from "../../accounts/avatar-url.ts";
+import type { DirectoryGroup, DirectoryOrganization, DirectoryUser } from "../directory.ts";
 
 const MOST_GROUPS = 1000;
 const CONTROL = /[\p{Cc}\p{Cs}]/u;

@@ -5,8 +5,8 @@ import {
   type ProcessLogger,
 } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../../config/load-iam-config.ts";
-import type { Directory } from "../../directory/directory.ts";
 import type { Revocations } from "../../sessions/revocations.ts";
+import type { Directory } from "../directory.ts";
 import type { IdentityProvider } from "../identity-provider.ts";
 import { IssuedTokens } from "../issued-tokens.ts";
 import { OidcProviderClient } from "../oidc/oidc-provider-client.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { GroupQuery, UserQuery } from "../../../src/directory/directory.ts";
+import type { GroupQuery, UserQuery } from "../../../src/provider/directory.ts";
 import {
   casdoorGroup,
   casdoorOrganization,

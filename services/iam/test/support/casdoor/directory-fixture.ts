@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { CasdoorApi } from "../../../src/provider/casdoor/casdoor-api.ts";
+import { CasdoorDirectory } from "../../../src/provider/casdoor/casdoor-directory.ts";
 import type {
   Directory,
   DirectoryGroup,
@@ -6,9 +8,7 @@ import type {
   DirectoryUser,
   GroupQuery,
   UserQuery,
-} from "../../../src/directory/directory.ts";
-import { CasdoorApi } from "../../../src/provider/casdoor/casdoor-api.ts";
-import { CasdoorDirectory } from "../../../src/provider/casdoor/casdoor-directory.ts";
+} from "../../../src/provider/directory.ts";
 import { casdoorGroup, casdoorOrganization, casdoorUser } from "./casdoor-records.ts";
 import { APPLICATION, type StandInCasdoor, startCasdoor } from "./stand-in-casdoor.ts";
 

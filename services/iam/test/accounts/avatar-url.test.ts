@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { avatarUrlProblem } from "../../src/me/avatar-url.ts";
+import { avatarUrlProblem } from "../../src/accounts/avatar-url.ts";
 
 test.each(["", "https://example.com/a.png", "https://example.com:8443/a?size=64&x=%20#f"])(
   "%j can be the URL of a picture",

@@ -1,0 +1,106 @@
+import type { ServiceDatabase } from "svc-access/database";
+import {
+  type AuditRecorder,
+  type createAuthorizationEngine,
+  createTokenVerifier,
+  type Job,
+  openAuditRecorder,
+  type ProcessLogger,
+  type TokenVerifier,
+} from "svc-access/runtime";
+import { type AccountTable, LocalAccounts } from "../accounts/local-accounts.ts";
+import { PasswordLogin } from "../accounts/password-login.ts";
+import { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
+import { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
+import { LoginCallbacks } from "../browser-login/login-callbacks.ts";
+import type { LoadedIamConfig } from "../config/load-iam-config.ts";
+import type { KeyMaker } from "../provider/embedded/keys/signing-keys.ts";
+import { openRevocationFeed } from "../sessions/open-revocation-feed.ts";
+import { Revocations } from "../sessions/revocations.ts";
+import type { LoginCallbackTables } from "../store/login-callback-tables.ts";
+import { ProviderDatabase } from "../store/provider-database.ts";
+import type { ProviderTables } from "../store/provider-tables.ts";
+import type { IamTables } from "../store/tables.ts";
+import { type OpenedProvider, openProvider } from "./open-provider.ts";
+
+/** What is open before the parts of the service are. */
+export interface Opened {
+  readonly configuration: LoadedIamConfig;
+  readonly database: ServiceDatabase<IamTables>;
+  readonly engine: Awaited<ReturnType<typeof createAuthorizationEngine>>;
+  readonly logger: ProcessLogger;
+}
+
+/** Who people are: accounts, logins, tokens and their end. */
+export interface OpenedIdentity {
+  readonly accounts: LocalAccounts;
+  readonly hasher: PasswordHasher;
+  readonly logins: PasswordLogin;
+  readonly revocations: Revocations;
+  readonly ended: Awaited<ReturnType<typeof openRevocationFeed>>;
+  readonly recorder: AuditRecorder;
+  readonly provider: OpenedProvider;
+  readonly verifier: TokenVerifier;
+  readonly callbacks: LoginCallbacks;
+  readonly jobs: readonly Job[];
+}
+
+/**
+ * Opens accounts and the identity provider of the configuration.
+ *
+ * @param newKey makes the signing keys of the embedded provider, for tests
+ * @throws EncryptionKeyError or StartUpError where the provider cannot start
+ */
+export async function openIdentity(
+  { configuration, database, logger }: Opened,
+  newKey: KeyMaker | undefined,
+): Promise<OpenedIdentity> {
+  const { config, sections } = configuration;
+  const { kysely } = database;
+  const accounts = new LocalAccounts(kysely, sections.iam.organization);
+  const hasher = new PasswordHasher();
+  const throttle = new LoginThrottle(kysely);
+  const logins = new PasswordLogin({ accounts, hasher, throttle });
+  const revocations = new Revocations(new ProviderDatabase(database.as<ProviderTables>()));
+  const ended = await openRevocationFeed(revocations);
+  const recorder = await openAuditRecorder(config, { database, logger });
+  const provider = await openProvider({
+    configuration,
+    database,
+    accounts: {
+      find: (id) => accounts.find(id),
+      authenticate: (attempt) => logins.authenticate(attempt),
+      holdPassword: (transaction, id, version) =>
+        accounts.holdPassword(transaction as unknown as AccountTable, id, version),
+    },
+    logger,
+    recorder,
+    revocations,
+    clock: ended.clock,
+    newKey,
+  });
+  const { keySet } = provider;
+  const verifier = createTokenVerifier(config, {
+    revocations: ended.feed,
+    logger,
+    ...(keySet === undefined ? {} : { keySet }),
+  });
+  const callbacks = new LoginCallbacks(database.as<LoginCallbackTables>());
+  const cleanUp: Job = {
+    name: "throttle_clean_up",
+    every: "10m",
+    run: (signal) => throttle.removeForgotten(signal),
+  };
+  return {
+    accounts,
+    hasher,
+    logins,
+    revocations,
+    ended,
+    recorder,
+    provider,
+    verifier,
+    callbacks,
+    jobs: [...provider.jobs, callbacks.job(), cleanUp],
+  };
+}

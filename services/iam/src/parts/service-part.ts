@@ -1,0 +1,19 @@
+import type { Job, RawHandler, ReadinessCheck, ServiceBinding } from "svc-access/runtime";
+import type { Opened, OpenedIdentity } from "../identity/open-identity.ts";
+
+/** What each part of the service may use: what is open, and who people are. */
+export interface PartContext extends Opened {
+  readonly identity: OpenedIdentity;
+}
+
+/** What one part adds to the server. */
+export interface ServicePart {
+  /** Its RPCs. */
+  readonly bindings?: readonly ServiceBinding[];
+  /** Its paths that are not RPCs. */
+  readonly rawHandlers?: readonly RawHandler[];
+  /** Its jobs. They do not run while the clock of this process is wrong. */
+  readonly jobs?: readonly Job[];
+  /** What it says in `/readyz`, by name. */
+  readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
+}
