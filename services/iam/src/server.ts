@@ -17,6 +17,7 @@ import type { PartContext, ServicePart } from "./parts/service-part.ts";
 import { openPasswords } from "./password/open-passwords.ts";
 import { openPermissions } from "./permissions/open-permissions.ts";
 import type { KeyMaker } from "./provider/embedded/keys/signing-keys.ts";
+import { Removals } from "./removals/removals.ts";
 import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
 import { openSessions } from "./session-api/open-sessions.ts";
 import { clockedJobs } from "./sessions/clocked-jobs.ts";
@@ -56,7 +57,8 @@ export async function openIam(
 
 async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<ServerOptions> {
   const identity = await openIdentity(opened, newKey);
-  const context: PartContext = { ...opened, identity };
+  const removals = new Removals(opened);
+  const context: PartContext = { ...opened, identity, removals };
   const { provider, ended } = identity;
   const { keySet } = provider;
   const browsers = openBrowserLogin(browserLoginParts(context));
@@ -70,7 +72,7 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     openUsers(context),
     openDirectory(context),
     openPermissions(),
-    { bindings: [ended.binding] },
+    { bindings: [ended.binding], jobs: [removals.job], metrics: removals.metrics },
   ];
   return {
     configuration: opened.configuration,
@@ -90,6 +92,7 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
         ended.clock,
       ),
     ],
+    metrics: parts.flatMap(({ metrics = [] }) => metrics),
     readiness: {
       ...Object.assign({}, ...parts.map(({ readiness }) => readiness)),
       clock: async () => ended.clock.problem,

@@ -1,9 +1,18 @@
-import type { Job, RawHandler, ReadinessCheck, ServiceBinding } from "svc-access/runtime";
+import type {
+  Job,
+  RawHandler,
+  ReadinessCheck,
+  ServiceBinding,
+  ServiceMetric,
+} from "svc-access/runtime";
 import type { Opened, OpenedIdentity } from "../identity/open-identity.ts";
+import type { Removals } from "../removals/removals.ts";
 
 /** What each part of the service may use: what is open, and who people are. */
 export interface PartContext extends Opened {
   readonly identity: OpenedIdentity;
+  /** Deletes records with their relationships; a part registers its kind. */
+  readonly removals: Removals;
 }
 
 /** What one part adds to the server. */
@@ -16,4 +25,6 @@ export interface ServicePart {
   readonly jobs?: readonly Job[];
   /** What it says in `/readyz`, by name. */
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
+  /** Its metrics. */
+  readonly metrics?: readonly ServiceMetric[];
 }

@@ -22,6 +22,7 @@ import {
   type PasswordTables,
 } from "./password-tables.ts";
 import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
+import { createRemovalTables, REMOVAL_RIGHTS, type RemovalTables } from "./removal-tables.ts";
 import { addSessionEnd } from "./session-tables.ts";
 import type { UserTables } from "./user-tables.ts";
 
@@ -32,7 +33,8 @@ export interface IamTables
     BrowserSessionTables,
     BootstrapTables,
     LoginCallbackTables,
-    PasswordTables {}
+    PasswordTables,
+    RemovalTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -47,6 +49,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_login_callbacks", up: createLoginCallbackTables },
     { name: "create_password_tables", up: createPasswordTables },
     { name: "add_reset_link_maker", up: addResetLinkMaker },
+    { name: "create_removals", up: createRemovalTables },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
@@ -54,9 +57,10 @@ export const IAM_TABLES: ServiceTables = {
     ...BOOTSTRAP_RIGHTS,
     ...LOGIN_CALLBACK_RIGHTS,
     ...PASSWORD_RIGHTS,
-    iam_users: ["select", "insert", "update"],
-    iam_profiles: ["select", "insert", "update"],
-    iam_preferences: ["select", "insert", "update"],
+    ...REMOVAL_RIGHTS,
+    iam_users: ["select", "insert", "update", "delete"],
+    iam_profiles: ["select", "insert", "update", "delete"],
+    iam_preferences: ["select", "insert", "update", "delete"],
     iam_throttles: ["select", "insert", "update", "delete"],
   },
 };

@@ -1,5 +1,6 @@
 import type { ServiceDatabase } from "svc-access/database";
 import { StartUpError } from "svc-access/runtime";
+import type { RemovalTables } from "../../store/removal-tables.ts";
 import type { UserTables } from "../../store/user-tables.ts";
 
 /** A client as the configuration has it. */
@@ -18,10 +19,21 @@ export interface ConfiguredClient {
  */
 export async function refuseIdsOfUsers(
   clients: readonly ConfiguredClient[],
-  { kysely }: ServiceDatabase<UserTables>,
+  { kysely }: ServiceDatabase<UserTables & RemovalTables>,
 ): Promise<void> {
   const ids = clients.map(({ id }) => id.toLowerCase());
-  const rows = await kysely.selectFrom("iam_users").select("id").where("id", "in", ids).execute();
+  const rows = await kysely
+    .selectFrom("iam_users")
+    .select("id")
+    .where("id", "in", ids)
+    .union((db) =>
+      db
+        .selectFrom("iam_former_ids")
+        .select("id")
+        .where("type", "=", "user")
+        .where("id", "in", ids),
+    )
+    .execute();
   const taken = new Set(rows.map(({ id }) => id));
   const problems = clients
     .filter(({ id }) => taken.has(id.toLowerCase()))

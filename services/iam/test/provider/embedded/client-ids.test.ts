@@ -29,15 +29,19 @@ test("a start with a client that has the id of a user, or of a deleted one, is r
   const [alice, bob] = [await userOf(iam, "alice"), await userOf(iam, "bob")];
   const { kysely } = databaseOf(iam);
   await kysely.updateTable("iam_users").set({ deleted_time: 1 }).where("id", "=", bob).execute();
+  const gone = "7d3c9a52-8f0e-4f57-8c67-0a4b8d7f2c10";
+  const former = { type: "user", id: gone, deleted_time: 1 };
+  await kysely.insertInto("iam_former_ids").values(former).execute();
   await iam.stop();
   const { folder } = iam;
-  const clients = [robot(alice.toUpperCase()), robot(FREE), robot(bob)];
+  const clients = [robot(alice.toUpperCase()), robot(FREE), robot(bob), robot(gone)];
   const refused = startIam({ folder, iam: { clients } }).catch((error: unknown) => error);
   expect(await refused).toMatchObject({
     name: "StartUpError",
     problems: [
       `iam.clients[0].id is the id of a user, ${alice}: choose another UUID`,
       `iam.clients[2].id is the id of a user, ${bob}: choose another UUID`,
+      `iam.clients[3].id is the id of a user, ${gone}: choose another UUID`,
     ],
   });
   const login = { client_id: alice };
