@@ -42,5 +42,6 @@ export const RULES: LayerRules = {
     ],
   },
   mostFiles: 25,
-  listFolders: ["src/rules"],
+  // The files of a package are as many as its protos.
+  listFolders: ["src/rules", "src/gen/proto/svc/iam/v1", "services/iam/gen/svc/iam/v1"],
 };

@@ -12,7 +12,9 @@ import { openBootstrap } from "./bootstrap/open-bootstrap.ts";
 import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import { openDirectory } from "./directory/open-directory.ts";
+import { openGroups } from "./groups/open-groups.ts";
 import { type Opened, openIdentity } from "./identity/open-identity.ts";
+import { openOrganizations } from "./organizations/open-organizations.ts";
 import type { PartContext, ServicePart } from "./parts/service-part.ts";
 import { openPasswords } from "./password/open-passwords.ts";
 import { openPermissions } from "./permissions/open-permissions.ts";
@@ -71,6 +73,8 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     openSessions(context),
     openUsers(context),
     openDirectory(context),
+    openGroups(context),
+    openOrganizations(),
     openPermissions(),
     { bindings: [ended.binding], jobs: [removals.job], metrics: removals.metrics },
   ];

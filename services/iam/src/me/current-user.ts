@@ -9,8 +9,8 @@ import type { CurrentUserSchema, UpdateMeRequest } from "../../gen/svc/iam/v1/au
 import { avatarUrlProblem } from "../accounts/avatar-url.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
+import { changedFields } from "../rpc/field-mask.ts";
 import type { Groups } from "../users/groups.ts";
-import { changedFields } from "./field-mask.ts";
 import type { LocalProfiles } from "./local-profiles.ts";
 import type { Profile, ProfileStore } from "./profiles.ts";
 

@@ -8,8 +8,8 @@ import {
   type UserPreferences,
   UserPreferencesSchema,
 } from "../../gen/svc/iam/v1/auth_pb.ts";
+import { changedFields } from "../rpc/field-mask.ts";
 import { subjectOf } from "./current-user.ts";
-import { changedFields } from "./field-mask.ts";
 import type { PreferenceStore, StoredPreferences } from "./preferences.ts";
 
 const LONGEST_SETTINGS_BYTES = 16 * 1024;

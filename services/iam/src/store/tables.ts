@@ -10,11 +10,17 @@ import {
   createBrowserSessionTables,
 } from "./browser-session-tables.ts";
 import { createUserTables } from "./create-user-tables.ts";
+import { createGroupTables, GROUP_RIGHTS, type GroupTables } from "./group-tables.ts";
 import {
   createLoginCallbackTables,
   LOGIN_CALLBACK_RIGHTS,
   type LoginCallbackTables,
 } from "./login-callback-tables.ts";
+import {
+  createOrganizationTables,
+  ORGANIZATION_RIGHTS,
+  type OrganizationTables,
+} from "./organization-tables.ts";
 import {
   addResetLinkMaker,
   createPasswordTables,
@@ -34,7 +40,9 @@ export interface IamTables
     BootstrapTables,
     LoginCallbackTables,
     PasswordTables,
-    RemovalTables {}
+    RemovalTables,
+    OrganizationTables,
+    GroupTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -50,6 +58,8 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_password_tables", up: createPasswordTables },
     { name: "add_reset_link_maker", up: addResetLinkMaker },
     { name: "create_removals", up: createRemovalTables },
+    { name: "create_organizations", up: createOrganizationTables },
+    { name: "create_groups", up: createGroupTables },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
@@ -58,6 +68,8 @@ export const IAM_TABLES: ServiceTables = {
     ...LOGIN_CALLBACK_RIGHTS,
     ...PASSWORD_RIGHTS,
     ...REMOVAL_RIGHTS,
+    ...ORGANIZATION_RIGHTS,
+    ...GROUP_RIGHTS,
     iam_users: ["select", "insert", "update", "delete"],
     iam_profiles: ["select", "insert", "update", "delete"],
     iam_preferences: ["select", "insert", "update", "delete"],

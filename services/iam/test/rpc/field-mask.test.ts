@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { changedFields } from "../../src/me/field-mask.ts";
+import { changedFields } from "../../src/rpc/field-mask.ts";
 
 const mask = (...paths: string[]) => create(FieldMaskSchema, { paths });
 

@@ -1,0 +1,117 @@
+import { type AuthorizationEngine, AuthzError, type RelationshipUpdate } from "svc-access/authz";
+import { type Principal, ServiceError } from "svc-access/runtime";
+import type { GroupRecord, GroupRecords } from "./group-records.ts";
+import {
+  type Ancestry,
+  type GroupTree,
+  MAX_DEPTH,
+  mustExist,
+  parentOf,
+  tooDeep,
+  zoneOf,
+} from "./group-tree.ts";
+import type { PlaceRights } from "./place-rights.ts";
+
+/** A group that is to be made. */
+export interface NewGroup {
+  readonly organizationId: string;
+  /** The group above; empty at the top. */
+  readonly parentId: string;
+  /** One that is valid. */
+  readonly displayName: string;
+}
+
+/** What making groups needs. */
+export interface GroupCreationOptions {
+  readonly engine: AuthorizationEngine;
+  readonly records: GroupRecords;
+  readonly tree: GroupTree;
+  readonly rights: PlaceRights;
+}
+
+type Caller = Pick<Principal, "subjectType" | "subjectId">;
+
+/**
+ * Makes groups. The record comes first, and nobody sees it before its relationships are stored: its
+ * zone, the group above it, and its first owner, in one write. If the process ends between the two,
+ * the job completes or discards the group.
+ */
+export class GroupCreation {
+  readonly #options: GroupCreationOptions;
+
+  constructor(options: GroupCreationOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes a group, of which the caller is the first owner.
+   *
+   * @throws ServiceError FORBIDDEN, RESOURCE_NOT_FOUND, or FAILED_PRECONDITION where the place is too
+   * deep or is changed meanwhile; AuthzError or DatabaseError, after which it may exist
+   */
+  async create(caller: Caller, group: NewGroup, signal: AbortSignal): Promise<GroupRecord> {
+    const { records, tree, rights } = this.#options;
+    const { organizationId, parentId, displayName } = group;
+    await rights.assertMayPlace(caller, group, signal);
+    const above = parentId === "" ? undefined : await tree.ancestry(parentId, signal);
+    if (above !== undefined && above.ids.length >= MAX_DEPTH) throw tooDeep();
+    const id = await records.begin(organizationId, displayName);
+    if (id === undefined) {
+      throw new ServiceError("RESOURCE_NOT_FOUND", "the organization does not exist");
+    }
+    const made = relationshipsOf(id, group, caller);
+    await this.#write(id, made, group, above, signal);
+    // The job completes it, too.
+    await records.advance(id, ["creating"], "ready");
+    const record = await records.find(id);
+    if (record !== undefined) return record;
+    // It was so slow that the job has discarded the record.
+    const updates = made.map((update) => ({ ...update, operation: "DELETE" }) as const);
+    await this.#options.engine.writeRelationships({ updates });
+    throw new ServiceError("UNAVAILABLE", "the group could not be stored in time: try again");
+  }
+
+  async #write(
+    id: string,
+    updates: readonly RelationshipUpdate[],
+    { organizationId, parentId }: NewGroup,
+    above: Ancestry | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { engine, records } = this.#options;
+    const preconditions =
+      above === undefined
+        ? []
+        : [...above.preconditions, mustExist(zoneOf(parentId, organizationId))];
+    try {
+      await engine.writeRelationships({ updates, preconditions }, { signal });
+    } catch (error) {
+      // Otherwise it may have happened.
+      if (!(error instanceof AuthzError) || error.code !== "FAILED_PRECONDITION") throw error;
+      await records.discard(id);
+      throw new ServiceError(
+        "FAILED_PRECONDITION",
+        "the groups above were moved or deleted meanwhile: try again",
+        { cause: error },
+      );
+    }
+  }
+}
+
+function relationshipsOf(
+  id: string,
+  { organizationId, parentId }: NewGroup,
+  { subjectType, subjectId }: Caller,
+): readonly RelationshipUpdate[] {
+  const owner = {
+    resource: { type: "group", id },
+    relation: "owner",
+    subject: { type: subjectType, id: subjectId },
+  };
+  const relationships = [
+    zoneOf(id, organizationId),
+    ...(parentId === "" ? [] : [parentOf(id, parentId)]),
+    owner,
+  ];
+  return relationships.map((relationship) => ({ operation: "CREATE", relationship }));
+}

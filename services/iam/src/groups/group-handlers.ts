@@ -1,0 +1,172 @@
+import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
+import type { IAMGroupServiceHandlers } from "../../gen/svc/iam/v1/groups_server.ts";
+import { displayNameProblem } from "../accounts/display-name.ts";
+import { changedFields } from "../rpc/field-mask.ts";
+import { pageSizeOf } from "../rpc/page-size.ts";
+import type { GroupCreation } from "./group-creation.ts";
+import type { GroupDeletion } from "./group-deletion.ts";
+import type { GroupMembers } from "./group-members.ts";
+import { groupMessage } from "./group-message.ts";
+import type { GroupMoves } from "./group-moves.ts";
+import type { GroupRecord, GroupRecords } from "./group-records.ts";
+import type { GroupTree } from "./group-tree.ts";
+import { readPageToken, writePageToken } from "./page-token.ts";
+import { subjectOf } from "./subject-of.ts";
+import type { VisibleGroups } from "./visible-groups.ts";
+
+/** What the handlers need. */
+export interface GroupHandlersOptions {
+  readonly records: GroupRecords;
+  readonly tree: GroupTree;
+  readonly creation: GroupCreation;
+  readonly moves: GroupMoves;
+  readonly deletion: GroupDeletion;
+  readonly members: GroupMembers;
+  readonly visible: VisibleGroups;
+}
+
+const LONGEST_CURSOR = 4096;
+
+/** The handlers of IAMGroupService. */
+export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHandlers {
+  const { records, tree, creation, moves, deletion, members, visible } = options;
+  return {
+    async createGroup({ organizationId, parentId, displayName }, context) {
+      assertDisplayName(displayName);
+      const caller = requirePrincipal(context);
+      const group = { organizationId, parentId, displayName };
+      const record = await creation.create(caller, group, context.signal);
+      context.audit.setResource(`group:${record.id}`);
+      return { group: groupMessage(record, parentId) };
+    },
+
+    async getGroup(request, context) {
+      const record = await groupOf(request, records);
+      const parents = await tree.parentsOf([record.id], context.signal);
+      return { group: groupMessage(record, parents.get(record.id)) };
+    },
+
+    async listVisibleGroups(request, context) {
+      const size = pageSizeOf(request);
+      const after = readPageToken(request.pageToken);
+      // One more than is returned shows whether there is a next page.
+      const page = { after, limit: size + 1 };
+      const caller = requirePrincipal(context);
+      const found = await visible.list(caller, request.organizationId, page, context.signal);
+      const shown = found.slice(0, size);
+      const ids = shown.map(({ id }) => id);
+      const parents = await tree.parentsOf(ids, context.signal);
+      const last = ids.at(-1);
+      return {
+        groups: shown.map((record) => groupMessage(record, parents.get(record.id))),
+        nextPageToken: found.length > size && last !== undefined ? writePageToken(last) : "",
+      };
+    },
+
+    async updateGroup({ group, updateMask, ...request }, context) {
+      const { displayName = "", etag = "" } = group ?? {};
+      const changed = changedFields(updateMask, { display_name: displayName !== "" });
+      if (changed.has("display_name")) assertDisplayName(displayName);
+      const record = await groupOf(request, records);
+      if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
+      const next = changed.has("display_name")
+        ? await records.rename(record.id, displayName, record.etag)
+        : record;
+      if (next === undefined) throw changedMeanwhile();
+      const parents = await tree.parentsOf([record.id], context.signal);
+      return { group: groupMessage(next, parents.get(record.id)) };
+    },
+
+    async moveGroup({ parentId, ...request }, context) {
+      const record = await groupOf(request, records);
+      const caller = requirePrincipal(context);
+      const from = await moves.move(caller, record, parentId, context.signal);
+      await context.audit.record({
+        event: "group.moved",
+        riskLevel: "HIGH",
+        resource: `group:${record.id}`,
+        details: { from: placeName(from), to: placeName(parentId) },
+      });
+      return { group: groupMessage(record, parentId) };
+    },
+
+    async deleteGroup(request, context) {
+      const record = await groupOf(request, records);
+      await deletion.delete(requirePrincipal(context), record, context.signal);
+      return {};
+    },
+
+    async addMember(request, context) {
+      const member = subjectOf(request.member, "member");
+      const group = await groupOf(request, records);
+      const caller = requirePrincipal(context);
+      const revision = await members.add(caller, group, member, context.signal);
+      await recordMember("group.member_added", group, member, context);
+      return { revision };
+    },
+
+    async removeMember(request, context) {
+      const member = subjectOf(request.member, "member");
+      const group = await groupOf(request, records);
+      const caller = requirePrincipal(context);
+      const revision = await members.remove(caller, group, member, context.signal);
+      await recordMember("group.member_removed", group, member, context);
+      return { revision };
+    },
+
+    async listMembers(request, context) {
+      const pageSize = pageSizeOf(request);
+      const { pageToken: cursor } = request;
+      if (cursor.length > LONGEST_CURSOR) {
+        throw new ServiceError("INVALID_ARGUMENT", "page_token is not one that this list returned");
+      }
+      const group = await groupOf(request, records);
+      const page = { pageSize, ...(cursor === "" ? {} : { cursor }) };
+      const { members: found, next } = await members.list(group.id, page, context.signal);
+      return { members: [...found], nextPageToken: next };
+    },
+  };
+}
+
+/**
+ * The group of a request, which names its organization, too: the permission was checked on the group.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+async function groupOf(
+  request: { readonly organizationId: string; readonly groupId: string },
+  records: Pick<GroupRecords, "find">,
+): Promise<GroupRecord> {
+  const record = await records.find(request.groupId);
+  if (record?.organizationId === request.organizationId) return record;
+  throw new ServiceError("RESOURCE_NOT_FOUND", "the organization has no such group");
+}
+
+function assertDisplayName(displayName: string): void {
+  const problem = displayNameProblem(displayName);
+  if (problem === undefined) return;
+  throw new ServiceError("INVALID_ARGUMENT", `display_name ${problem}`, {
+    details: { fields: { display_name: problem } },
+  });
+}
+
+function changedMeanwhile(): ServiceError {
+  return new ServiceError(
+    "FAILED_PRECONDITION",
+    "the group was changed meanwhile: read it again, and repeat the change",
+  );
+}
+
+function placeName(parentId: string): string {
+  return parentId === "" ? "the top" : `group:${parentId}`;
+}
+
+async function recordMember(
+  event: string,
+  { id }: Pick<GroupRecord, "id">,
+  { type, id: subjectId, relation }: ReturnType<typeof subjectOf>,
+  { audit }: CallContext,
+): Promise<void> {
+  const member = `${type}:${subjectId}${relation === undefined ? "" : `#${relation}`}`;
+  await audit.record({ event, riskLevel: "HIGH", resource: `group:${id}`, details: { member } });
+}

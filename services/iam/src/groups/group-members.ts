@@ -1,0 +1,114 @@
+import {
+  type AuthorizationEngine,
+  AuthzError,
+  type Relationship,
+  type Revision,
+  type SubjectReference,
+  type WriteRequest,
+} from "svc-access/authz";
+import { type Principal, ServiceError } from "svc-access/runtime";
+import type { GroupRecord } from "./group-records.ts";
+import { mustExist, zoneOf } from "./group-tree.ts";
+import type { WriteRules } from "./move-rights.ts";
+
+/** Writes relationships so that each zone keeps an enabled user who owns it. */
+export interface ZoneKeeper {
+  /** @throws ServiceError FAILED_PRECONDITION where a zone would lose its last enabled owner */
+  write(request: WriteRequest, signal: AbortSignal): Promise<{ readonly revision: Revision }>;
+}
+
+/** What changes of members need. */
+export interface GroupMembersOptions {
+  readonly engine: AuthorizationEngine;
+  readonly rules: WriteRules;
+  readonly zones: ZoneKeeper;
+}
+
+type Caller = Pick<Principal, "subjectType" | "subjectId">;
+type Group = Pick<GroupRecord, "id" | "organizationId">;
+
+/** The direct members of groups. */
+export class GroupMembers {
+  readonly #options: GroupMembersOptions;
+
+  constructor(options: GroupMembersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Adds a member. The write fails once the group, or a group that is to be the member, is deleted.
+   *
+   * @throws ServiceError FORBIDDEN, INVALID_ARGUMENT or FAILED_PRECONDITION
+   */
+  async add(
+    caller: Caller,
+    group: Group,
+    member: SubjectReference,
+    signal: AbortSignal,
+  ): Promise<Revision> {
+    const { engine, rules } = this.#options;
+    const relationship = memberOf(group.id, member);
+    const updates = [{ operation: "TOUCH", relationship }] as const;
+    const allowed = await rules.assertMayWrite(caller, updates, signal);
+    const preconditions = [
+      mustExist(zoneOf(group.id, group.organizationId)),
+      ...(member.type === "group" ? [existing(member.id)] : []),
+      ...allowed.preconditions,
+    ];
+    const write = engine.writeRelationships({ updates, preconditions }, { signal });
+    return (await write.catch(explain)).revision;
+  }
+
+  /**
+   * Removes a member.
+   *
+   * @throws ServiceError FORBIDDEN, INVALID_ARGUMENT, or FAILED_PRECONDITION where a zone would lose its
+   * last enabled owner
+   */
+  async remove(
+    caller: Caller,
+    group: Group,
+    member: SubjectReference,
+    signal: AbortSignal,
+  ): Promise<Revision> {
+    const { rules, zones } = this.#options;
+    const relationship = memberOf(group.id, member);
+    const updates = [{ operation: "DELETE", relationship }] as const;
+    const { preconditions } = await rules.assertMayWrite(caller, updates, signal);
+    return (await zones.write({ updates, preconditions }, signal).catch(explain)).revision;
+  }
+
+  /** The direct members, a page at a time. */
+  async list(
+    id: string,
+    page: { readonly pageSize: number; readonly cursor?: string },
+    signal: AbortSignal,
+  ): Promise<{ readonly members: readonly SubjectReference[]; readonly next: string }> {
+    const filter = { resourceType: "group", resourceId: id, relation: "member" };
+    const read = await this.#options.engine.readRelationships(filter, page, { signal });
+    return { members: read.items.map(({ subject }) => subject), next: read.nextCursor ?? "" };
+  }
+}
+
+function memberOf(id: string, subject: SubjectReference): Relationship {
+  return { resource: { type: "group", id }, relation: "member", subject };
+}
+
+/** That a group exists, in whichever zone. */
+function existing(id: string) {
+  const filter = { resourceType: "group", resourceId: id, relation: "zone" };
+  return { kind: "MUST_MATCH", filter } as const;
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof AuthzError) || error.code !== "FAILED_PRECONDITION") throw error;
+  // A cycle names only groups of which the caller knows one.
+  const isCycle = error.message.includes("close a cycle");
+  throw new ServiceError(
+    "FAILED_PRECONDITION",
+    isCycle
+      ? "the group would be a member of itself"
+      : "the group, or what it was granted, was changed or deleted meanwhile: try again",
+    { cause: error },
+  );
+}

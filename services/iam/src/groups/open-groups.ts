@@ -1,0 +1,45 @@
+import { ServiceError } from "svc-access/runtime";
+import { bindIAMGroupService } from "../../gen/svc/iam/v1/groups_server.ts";
+import type { PartContext, ServicePart } from "../parts/service-part.ts";
+import { LATER } from "../rpc/unimplemented.ts";
+import { GroupCreation } from "./group-creation.ts";
+import { GroupDeletion } from "./group-deletion.ts";
+import { groupHandlers } from "./group-handlers.ts";
+import { GroupMembers } from "./group-members.ts";
+import { GroupMoves } from "./group-moves.ts";
+import { GroupRecords } from "./group-records.ts";
+import { GroupTree } from "./group-tree.ts";
+import { MoveRights } from "./move-rights.ts";
+import { PlaceRights } from "./place-rights.ts";
+import { UnfinishedGroups } from "./unfinished-groups.ts";
+import { VisibleGroups } from "./visible-groups.ts";
+
+/** Opens IAMGroupService. */
+export function openGroups({ database, engine, removals }: PartContext): ServicePart {
+  const records = new GroupRecords(database, removals);
+  removals.register({
+    name: "group",
+    objectType: "group",
+    deleteRecord: (transaction, id) => records.delete(transaction, id),
+  });
+  const tree = new GroupTree(engine);
+  const places = new PlaceRights(engine, records);
+  const rules = { assertMayWrite: later };
+  const zones = { write: later };
+  const rights = new MoveRights(engine, rules);
+  const handlers = groupHandlers({
+    records,
+    tree,
+    creation: new GroupCreation({ engine, records, tree, rights: places }),
+    moves: new GroupMoves({ engine, tree, places, rights }),
+    deletion: new GroupDeletion({ engine, records, tree, rules, zones }),
+    members: new GroupMembers({ engine, rules, zones }),
+    visible: new VisibleGroups(engine, records),
+  });
+  const unfinished = new UnfinishedGroups(records, tree);
+  return { bindings: [bindIAMGroupService(handlers)], jobs: [unfinished.job] };
+}
+
+async function later(): Promise<never> {
+  throw new ServiceError("UNIMPLEMENTED", LATER);
+}
