@@ -79,6 +79,7 @@ function configuration(origin: string, port: number, folder: string) {
       public_url: origin,
       encryption_key_file: join(folder, "key"),
       login: { client_id: LOGIN_CLIENT, redirect_uris: [REDIRECT_URI] },
+      services: { hub: { read_types: ["*"], may_exchange_tokens: true } },
     },
   };
 }

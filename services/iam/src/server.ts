@@ -75,7 +75,7 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     openDirectory(context),
     openGroups(context),
     openOrganizations(),
-    openPermissions(),
+    openPermissions(context),
     { bindings: [ended.binding], jobs: [removals.job], metrics: removals.metrics },
   ];
   return {
@@ -102,7 +102,10 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
       clock: async () => ended.clock.problem,
       keys: provider.problem,
     },
-    onStopping: () => ended.feed.close(),
+    onStopping() {
+      ended.feed.close();
+      for (const { onStopping } of parts) onStopping?.();
+    },
     ...(keySet === undefined ? {} : { keySet }),
   };
 }

@@ -17,6 +17,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** The state that a read must see at least; the embedded engine always reads at head. */
   readonly atLeastAsFresh?: Revision;
+  /**
+   * Whether a read must see every write that any process has made before, at the cost of speed; false
+   * if absent. The embedded engine always does.
+   */
+  readonly newest?: boolean;
 }
 
 /** Whether a subject holds a permission or relation on a resource. */

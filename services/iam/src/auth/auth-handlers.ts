@@ -5,6 +5,7 @@ import { TokenKind } from "../../gen/svc/iam/v1/auth_pb.ts";
 import type { IAMAuthServiceHandlers } from "../../gen/svc/iam/v1/auth_server.ts";
 import type { CurrentUser } from "../me/current-user.ts";
 import type { CurrentPreferences } from "../me/user-preferences.ts";
+import type { ServiceRights } from "../permissions/service-rights.ts";
 import type { IdentityProvider, RevocableKind, Tokens } from "../provider/identity-provider.ts";
 import { assertLoginRequest, required } from "./check-requests.ts";
 import type { TokenCheck } from "./token-check.ts";
@@ -19,6 +20,8 @@ export interface AuthHandlersOptions {
   readonly redirectUris: ReadonlySet<string>;
   /** Whether the provider accepts no login without PKCE. */
   readonly requiresPkce: boolean;
+  /** Which services may exchange and refresh tokens. */
+  readonly rights: Pick<ServiceRights, "assertMayExchangeTokens">;
 }
 
 const STATE_BYTES = 32;
@@ -32,7 +35,7 @@ const KINDS: Readonly<Record<TokenKind, RevocableKind | undefined>> = {
 
 /** The handlers of IAMAuthService. */
 export function authHandlers(options: AuthHandlersOptions): IAMAuthServiceHandlers {
-  const { provider, currentUser, preferences, tokens } = options;
+  const { provider, currentUser, preferences, tokens, rights } = options;
   return {
     async buildLoginURL(request, call) {
       assertLoginRequest(request, options);
@@ -43,6 +46,7 @@ export function authHandlers(options: AuthHandlersOptions): IAMAuthServiceHandle
     },
 
     async exchangeCode({ code, redirectUri, codeVerifier, nonce, issuer }, call) {
+      rights.assertMayExchangeTokens(call);
       required("code", code);
       if (!options.redirectUris.has(required("redirect_uri", redirectUri))) {
         throw new ServiceError("INVALID_ARGUMENT", "redirect_uri is not a registered one");
@@ -52,6 +56,7 @@ export function authHandlers(options: AuthHandlersOptions): IAMAuthServiceHandle
     },
 
     async refreshToken({ refreshToken, scopes }, call) {
+      rights.assertMayExchangeTokens(call);
       required("refresh_token", refreshToken);
       if (scopes.length > MAX_SCOPES || scopes.some((scope) => !SCOPE.test(scope))) {
         throw new ServiceError("INVALID_ARGUMENT", "scopes must be names of scopes");

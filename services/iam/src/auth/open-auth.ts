@@ -5,6 +5,7 @@ import { PreferenceStore } from "../me/preferences.ts";
 import { ProfileStore } from "../me/profiles.ts";
 import { CurrentPreferences } from "../me/user-preferences.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
+import { ServiceRights } from "../permissions/service-rights.ts";
 import type { UserTables } from "../store/user-tables.ts";
 import { Groups } from "../users/groups.ts";
 import { authHandlers } from "./auth-handlers.ts";
@@ -29,6 +30,7 @@ export function openAuth({ configuration, database, engine, identity }: PartCont
     tokens: new TokenCheck(verifier, (token) => revocations.isRevoked(token)),
     redirectUris: new Set(sections.iam.login.redirect_uris),
     requiresPkce: provider.requiresPkce,
+    rights: new ServiceRights(sections.iam.services),
   });
   return { bindings: [bindIAMAuthService(handlers)] };
 }

@@ -16,6 +16,7 @@ export function* checkIamConfig(
   if (!authz.enabled && config.environment !== "development" && config.environment !== "test") {
     yield at(["security", "authz", "enabled"], "must be true: this service is what others ask");
   }
+  yield* checkServices(config, iam);
   if (authn.provider === undefined) {
     yield at(["security", "authn", "provider"], "is missing: write embedded, oidc or casdoor");
     return;
@@ -45,6 +46,21 @@ export function* checkIamConfig(
   }
   if (authn.provider === "embedded") yield* checkEmbedded(config, iam);
   else yield* checkOther(config, iam, authn.provider);
+}
+
+/** A name that no token has is probably misspelt; what it lists is then refused. */
+function* checkServices(
+  { security: { authn } }: ServiceConfig,
+  { services }: IamConfig,
+): Iterable<ConfigProblem> {
+  const { token } = authn.internal_call;
+  // A token without a name is that of the service `internal`.
+  const known = new Set(Array.isArray(token) ? token.map(({ service }) => service) : ["internal"]);
+  for (const name of Object.keys(services)) {
+    if (known.has(name)) continue;
+    const message = "is of a service that has no token in security.authn.internal_call.token";
+    yield { ...at(["iam", "services", name], message), severity: "warning" };
+  }
 }
 
 function* checkEmbedded(config: ServiceConfig, iam: IamConfig): Iterable<ConfigProblem> {

@@ -2,6 +2,8 @@
 export interface ConfigProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
+  /** An error if absent. */
+  readonly severity?: "warning";
 }
 
 /** A problem, whose message begins with the key. */

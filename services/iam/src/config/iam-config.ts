@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { servicesConfig } from "./services-config.ts";
 
 const MAX_LIST = 256;
 const MAX_AUDIENCES = 32;
@@ -134,6 +135,8 @@ export const iamSection = z.strictObject({
   login,
   /** The clients of the embedded provider. */
   clients: z.array(client).max(1024).default([]),
+  /** What services may do with their internal tokens. */
+  services: servicesConfig,
   /** How long people stay logged in, with the embedded provider or `browser_login: self`. */
   sessions: z
     .strictObject({ idle_ns: days(3 * DAY_NS), absolute_ns: days(30 * DAY_NS) })

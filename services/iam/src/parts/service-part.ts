@@ -27,4 +27,6 @@ export interface ServicePart {
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
   /** Its metrics. */
   readonly metrics?: readonly ServiceMetric[];
+  /** Ends what would keep the service from stopping, such as streams without an end. */
+  readonly onStopping?: () => void;
 }

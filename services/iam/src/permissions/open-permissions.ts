@@ -1,14 +1,46 @@
+import { readFileSync } from "node:fs";
+import { parseModel } from "svc-access/authz";
+import { StartUpError } from "svc-access/runtime";
 import { bindIAMAuthorizationService } from "../../gen/svc/iam/v1/administration_server.ts";
 import { bindIAMPermissionService } from "../../gen/svc/iam/v1/permission_server.ts";
-import type { ServicePart } from "../parts/service-part.ts";
+import { ALL_TYPES, type ServicesConfig } from "../config/services-config.ts";
+import type { PartContext, ServicePart } from "../parts/service-part.ts";
 import { LATER, unimplemented } from "../rpc/unimplemented.ts";
+import { permissionHandlers } from "./permission-handlers.ts";
+import { RelationshipWatches } from "./relationship-watches.ts";
+import { ServiceRights } from "./service-rights.ts";
 
-/** What the specification has and this version has not. */
-export function openPermissions(): ServicePart {
+/**
+ * Opens IAMPermissionService, on the engine of this service.
+ *
+ * @throws StartUpError if a service lists a type that the model does not have
+ */
+export function openPermissions({ configuration, engine }: PartContext): ServicePart {
+  const { config, sections } = configuration;
+  const { services } = sections.iam;
+  // The engine has read it.
+  const model = readFileSync(config.security.authz.model as string, "utf8");
+  const problems = [...unknownTypes(services, model)];
+  if (problems.length > 0) throw new StartUpError(problems);
+  const watches = new RelationshipWatches(engine);
+  const rights = new ServiceRights(services);
   return {
     bindings: [
-      bindIAMPermissionService(unimplemented(LATER)),
+      bindIAMPermissionService(permissionHandlers({ engine, rights, watches, model })),
       bindIAMAuthorizationService(unimplemented(LATER)),
     ],
+    onStopping: () => watches.close(),
   };
+}
+
+function* unknownTypes(services: ServicesConfig, text: string): Iterable<string> {
+  const { definitions } = parseModel(text, "model").model;
+  for (const [name, service] of Object.entries(services)) {
+    for (const list of ["read_types", "write_types"] as const) {
+      for (const type of service[list]) {
+        if (type === ALL_TYPES || definitions.has(type)) continue;
+        yield `iam.services.${name}.${list}: the model has no type ${type}`;
+      }
+    }
+  }
 }

@@ -3,7 +3,6 @@ import { decodeJwt } from "jose";
 import { type AuditEvent, createGrpcClient } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { IAMAuthService, TokenKind } from "../../gen/svc/iam/v1/auth_pb.ts";
-import { IAMPermissionService } from "../../gen/svc/iam/v1/permission_pb.ts";
 import { Browser } from "../support/browser.ts";
 import {
   AS_HUB,
@@ -252,15 +251,6 @@ test("a code is exchanged once, and with its own verifier", async () => {
   expect((await exchange("v".repeat(43))).status).toBe(400);
   expect((await exchange(begun.verifier)).status).toBe(200);
   expect((await exchange(begun.verifier)).status).toBe(400);
-});
-
-test("services of the specification that this version lacks say so", async () => {
-  const client = createGrpcClient(IAMPermissionService, {
-    target: iam.grpcTarget,
-    internalToken: INTERNAL_TOKEN,
-  });
-  await expect(client.checkPermission({})).rejects.toMatchObject({ code: "UNIMPLEMENTED" });
-  await client.close();
 });
 
 test("the calls are in the audit log, without the tokens", async () => {

@@ -21,13 +21,14 @@ interface Changes {
   readonly environment?: string;
   readonly authn?: Section;
   readonly oidc?: Section;
+  readonly authz?: Section;
   readonly iam?: Section;
   readonly login?: Section;
   readonly database?: null;
 }
 
 /** A configuration that is valid, with changes. */
-function load({ environment, authn, oidc, iam, login, database }: Changes = {}) {
+function load({ environment, authn, oidc, authz, iam, login, database }: Changes = {}) {
   const file = join(folder, "service.yaml");
   const document = {
     environment: environment ?? "development",
@@ -41,7 +42,7 @@ function load({ environment, authn, oidc, iam, login, database }: Changes = {}) 
         gateway: { trusted_peers: ["10.0.0.0/8"] },
         ...authn,
       },
-      authz: { provider: "embedded", model: "model.zed" },
+      authz: { provider: "embedded", model: "model.zed", ...authz },
     },
     ...(database === null ? {} : { database: { driver: "sqlite", file: "iam.db" } }),
     iam: {
@@ -99,6 +100,15 @@ test.each<[string, Changes]>([
   ["an organization with a slash", { iam: { organization: "a/b" } }],
   ["an organization with a star", { iam: { organization: "*" } }],
   ["an unknown key", { iam: { organisation: "acme" } }],
+  ["a service that writes zones", { iam: { services: { hub: { write_types: ["zone"] } } } }],
+  [
+    "a service that writes groups",
+    { iam: { services: { hub: { write_types: ["a1", "group"] } } } },
+  ],
+  ["a service that writes all types", { iam: { services: { hub: { write_types: ["*"] } } } }],
+  ["a type that is not a name", { iam: { services: { hub: { read_types: ["Project"] } } } }],
+  ["a service with an unknown key", { iam: { services: { hub: { types: ["project"] } } } }],
+  ["a service that is not a name", { iam: { services: { "a b": {} } } }],
   [
     "an idle limit above the absolute one",
     { iam: { sessions: { idle_ns: 90e9, absolute_ns: 60e9 } } },

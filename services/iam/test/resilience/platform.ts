@@ -111,6 +111,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
           public_url: origin,
           encryption_key_file: keyFile,
           login: { client_id: LOGIN_CLIENT, redirect_uris: [REDIRECT_URI] },
+          services: { hub: { may_exchange_tokens: true } },
           ...options.iam,
         },
       }),

@@ -119,6 +119,7 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
         public_url: origin,
         encryption_key_file: keys,
         login: { client_id: LOGIN_CLIENT, redirect_uris: [REDIRECT_URI], ...options.login },
+        services: { hub: { may_exchange_tokens: true } },
         ...options.iam,
       },
     }),

@@ -18,11 +18,12 @@ import { refuseAmongWildcards } from "../workarounds/userset-wildcards.ts";
 export async function check(
   session: Session,
   request: CheckRequest,
-  { signal, atLeastAsFresh }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<CheckResult> {
   requireAnswerable(session, request);
+  const { signal } = options;
   const { connection, freshness, validator } = session;
-  const { consistency, atLeast, seen } = await freshness.read(atLeastAsFresh, signal);
+  const { consistency, atLeast, seen } = await freshness.read(options);
   // SpiceDB refuses types that it does not have; it may have this one, for another service.
   if (validator.isUnknownCaller(request.subject)) {
     return { allowed: false, revision: revisionOf(atLeast) };
@@ -36,7 +37,7 @@ export async function check(
 export async function checkBulk(
   session: Session,
   requests: readonly CheckRequest[],
-  { signal, atLeastAsFresh }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<{ items: BulkCheckItem[]; revision: string }> {
   if (requests.length > MAX_BULK_CHECKS) {
     throw invalid(`a bulk check has at most ${MAX_BULK_CHECKS} checks, not ${requests.length}`);
@@ -44,7 +45,8 @@ export async function checkBulk(
   const items = requests.map((request) => knownAnswer(session, request));
   const valid = [...requests.keys()].filter((index) => items[index] === undefined);
 
-  const { consistency, atLeast, seen } = await session.freshness.read(atLeastAsFresh, signal);
+  const { signal } = options;
+  const { consistency, atLeast, seen } = await session.freshness.read(options);
   let zedToken: string | undefined;
   for (let start = 0; start < valid.length; start += CHUNK) {
     const chunk = valid.slice(start, start + CHUNK);

@@ -1,5 +1,5 @@
 import type { v1 } from "@authzed/authzed-node";
-import type { Revision } from "../../engine/requests.ts";
+import type { CallOptions } from "../../engine/requests.ts";
 import { abortError } from "./map-error.ts";
 import { zedTokenOf } from "./tokens.ts";
 
@@ -38,11 +38,11 @@ export class Freshness {
     this.#findNewest = findNewest;
   }
 
-  /** The consistency of a read, at least as fresh as a revision that the caller gives, if any. */
-  async read(atLeastAsFresh?: Revision, signal?: AbortSignal): Promise<ReadAt> {
+  /** The consistency of a read that is as fresh as its caller asks. */
+  async read({ atLeastAsFresh, newest = false, signal }: CallOptions = {}): Promise<ReadAt> {
     const given = atLeastAsFresh === undefined ? undefined : zedTokenOf(atLeastAsFresh);
     const covered = given === undefined || given === this.#known || this.#older.has(given);
-    if (!covered) this.#forget();
+    if (!covered || newest) this.#forget();
     const generation = this.#generation;
     const known = this.#known ?? (await unlessAborted(this.#newest(), signal));
     const isCurrent = () => generation === this.#generation && known === this.#known;

@@ -56,11 +56,11 @@ async function headOf(connection: Connection, signal: AbortSignal | undefined): 
  */
 export async function readFresh<Message>(
   session: Session,
-  { atLeastAsFresh, signal }: CallOptions,
+  options: CallOptions,
   tokenOf: (message: Message) => v1.ZedToken | undefined,
   read: (consistency: v1.Consistency) => Promise<Message[]>,
 ): Promise<Listing<Message>> {
-  const { consistency, atLeast, seen } = await session.freshness.read(atLeastAsFresh, signal);
+  const { consistency, atLeast, seen } = await session.freshness.read(options);
   const messages = await read(consistency);
   const first = messages[0];
   const token = first === undefined ? undefined : tokenOf(first)?.token;

@@ -10,7 +10,7 @@ const newest = token("newest");
 const elsewhere = revisionOf(token("elsewhere"));
 const known = () => new Freshness(async () => newest);
 const stateOf = async (freshness: Freshness, given?: string) =>
-  (await freshness.read(given)).atLeast;
+  (await freshness.read(given === undefined ? {} : { atLeastAsFresh: given })).atLeast;
 
 describe("a read is at least as fresh as [ENG-7]", () => {
   test("the newest state, before anything is known", async () => {
@@ -27,6 +27,15 @@ describe("a read is at least as fresh as [ENG-7]", () => {
     freshness.write()(two);
     expect(await stateOf(freshness)).toBe(two);
     expect(await stateOf(freshness, revisionOf(one))).toBe(two);
+  });
+
+  test("the newest state, if that is requested after a write", async () => {
+    const freshness = known();
+    freshness.write()(one);
+    expect((await freshness.read({ newest: true })).atLeast).toBe(newest);
+    expect((await freshness.read({ newest: false })).atLeast).toBe(newest);
+    freshness.write()(two);
+    expect((await freshness.read({ newest: false })).atLeast).toBe(two);
   });
 
   test("both of two concurrent writes, whose order is unknown", async () => {
@@ -48,7 +57,7 @@ describe("a read is at least as fresh as [ENG-7]", () => {
   test("a given revision, and our own write", async () => {
     const freshness = known();
     freshness.write()(one);
-    const read = await freshness.read(elsewhere);
+    const read = await freshness.read({ atLeastAsFresh: elsewhere });
     expect(read.atLeast).toBe(newest);
     read.seen(three);
     expect(await stateOf(freshness, elsewhere)).toBe(three);
@@ -87,7 +96,7 @@ test("a caller that cancels does not cancel the request that others wait for", a
   const answers: ((zedToken: string) => void)[] = [];
   const freshness = new Freshness(() => new Promise((resolve) => answers.push(resolve)));
   const gone = new AbortController();
-  const [left, stays] = [freshness.read(undefined, gone.signal), freshness.read()];
+  const [left, stays] = [freshness.read({ signal: gone.signal }), freshness.read()];
   gone.abort();
   await expect(left).rejects.toMatchObject({ code: "CANCELLED" });
   answers[0]?.(one);

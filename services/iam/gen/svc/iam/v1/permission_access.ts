@@ -6,10 +6,23 @@ import { type AccessPolicies, deepFreeze } from "svc-access/runtime";
 // The full method names of svc.iam.v1.IAMPermissionService.
 export const IAMPermissionService_CheckPermission =
   "svc.iam.v1.IAMPermissionService/CheckPermission";
+export const IAMPermissionService_CheckBulkPermissions =
+  "svc.iam.v1.IAMPermissionService/CheckBulkPermissions";
+export const IAMPermissionService_CheckAnyPermission =
+  "svc.iam.v1.IAMPermissionService/CheckAnyPermission";
+export const IAMPermissionService_ExplainPermission =
+  "svc.iam.v1.IAMPermissionService/ExplainPermission";
 export const IAMPermissionService_WriteRelationship =
   "svc.iam.v1.IAMPermissionService/WriteRelationship";
 export const IAMPermissionService_DeleteRelationship =
   "svc.iam.v1.IAMPermissionService/DeleteRelationship";
+export const IAMPermissionService_WriteRelationships =
+  "svc.iam.v1.IAMPermissionService/WriteRelationships";
+export const IAMPermissionService_ReadRelationships =
+  "svc.iam.v1.IAMPermissionService/ReadRelationships";
+export const IAMPermissionService_WatchRelationships =
+  "svc.iam.v1.IAMPermissionService/WatchRelationships";
+export const IAMPermissionService_GetModel = "svc.iam.v1.IAMPermissionService/GetModel";
 export const IAMPermissionService_LookupResources =
   "svc.iam.v1.IAMPermissionService/LookupResources";
 export const IAMPermissionService_LookupSubjects = "svc.iam.v1.IAMPermissionService/LookupSubjects";
@@ -17,14 +30,33 @@ export const IAMPermissionService_LookupSubjects = "svc.iam.v1.IAMPermissionServ
 /** A full method name of svc.iam.v1.IAMPermissionService. */
 export type IAMPermissionServiceMethod =
   | typeof IAMPermissionService_CheckPermission
+  | typeof IAMPermissionService_CheckBulkPermissions
+  | typeof IAMPermissionService_CheckAnyPermission
+  | typeof IAMPermissionService_ExplainPermission
   | typeof IAMPermissionService_WriteRelationship
   | typeof IAMPermissionService_DeleteRelationship
+  | typeof IAMPermissionService_WriteRelationships
+  | typeof IAMPermissionService_ReadRelationships
+  | typeof IAMPermissionService_WatchRelationships
+  | typeof IAMPermissionService_GetModel
   | typeof IAMPermissionService_LookupResources
   | typeof IAMPermissionService_LookupSubjects;
 
 /** The access policies of svc.iam.v1.IAMPermissionService. */
 export const IAMPermissionServicePolicies: AccessPolicies<IAMPermissionServiceMethod> = deepFreeze({
   [IAMPermissionService_CheckPermission]: {
+    exposure: "INTERNAL",
+    publish: false,
+  },
+  [IAMPermissionService_CheckBulkPermissions]: {
+    exposure: "INTERNAL",
+    publish: false,
+  },
+  [IAMPermissionService_CheckAnyPermission]: {
+    exposure: "INTERNAL",
+    publish: false,
+  },
+  [IAMPermissionService_ExplainPermission]: {
     exposure: "INTERNAL",
     publish: false,
   },
@@ -37,6 +69,23 @@ export const IAMPermissionServicePolicies: AccessPolicies<IAMPermissionServiceMe
     exposure: "INTERNAL",
     publish: false,
     audit: { event: "iam.relationship.delete", riskLevel: "HIGH" },
+  },
+  [IAMPermissionService_WriteRelationships]: {
+    exposure: "INTERNAL",
+    publish: false,
+    audit: { event: "iam.relationship.write_batch", riskLevel: "HIGH" },
+  },
+  [IAMPermissionService_ReadRelationships]: {
+    exposure: "INTERNAL",
+    publish: false,
+  },
+  [IAMPermissionService_WatchRelationships]: {
+    exposure: "INTERNAL",
+    publish: false,
+  },
+  [IAMPermissionService_GetModel]: {
+    exposure: "INTERNAL",
+    publish: false,
   },
   [IAMPermissionService_LookupResources]: {
     exposure: "INTERNAL",

@@ -4,19 +4,19 @@
 // @generated from file svc/iam/v1/permission.proto (package svc.iam.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_svc_access_v1_policy } from "../../access/v1/policy_pb.ts";
-import type { Consistency, ObjectReference, Precondition, Relationship, SubjectReference, WriteMode } from "./relationship_pb.ts";
+import type { Consistency, ObjectReference, Precondition, Relationship, RelationshipFilter, SubjectReference, WriteMode } from "./relationship_pb.ts";
 import { file_svc_iam_v1_relationship } from "./relationship_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file svc/iam/v1/permission.proto.
  */
 export const file_svc_iam_v1_permission: GenFile = /*@__PURE__*/
-  fileDesc("ChtzdmMvaWFtL3YxL3Blcm1pc3Npb24ucHJvdG8SCnN2Yy5pYW0udjEiuAEKFkNoZWNrUGVybWlzc2lvblJlcXVlc3QSLQoHc3ViamVjdBgBIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZRItCghyZXNvdXJjZRgCIAEoCzIbLnN2Yy5pYW0udjEuT2JqZWN0UmVmZXJlbmNlEhIKCnBlcm1pc3Npb24YAyABKAkSLAoLY29uc2lzdGVuY3kYBCABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5IjwKF0NoZWNrUGVybWlzc2lvblJlc3BvbnNlEg8KB2FsbG93ZWQYASABKAgSEAoIcmV2aXNpb24YAiABKAkioAEKGFdyaXRlUmVsYXRpb25zaGlwUmVxdWVzdBIuCgxyZWxhdGlvbnNoaXAYASABKAsyGC5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcBIjCgRtb2RlGAIgASgOMhUuc3ZjLmlhbS52MS5Xcml0ZU1vZGUSLwoNcHJlY29uZGl0aW9ucxgDIAMoCzIYLnN2Yy5pYW0udjEuUHJlY29uZGl0aW9uIi0KGVdyaXRlUmVsYXRpb25zaGlwUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAkifAoZRGVsZXRlUmVsYXRpb25zaGlwUmVxdWVzdBIuCgxyZWxhdGlvbnNoaXAYASABKAsyGC5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcBIvCg1wcmVjb25kaXRpb25zGAIgAygLMhguc3ZjLmlhbS52MS5QcmVjb25kaXRpb24iLgoaRGVsZXRlUmVsYXRpb25zaGlwUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAkixwEKFkxvb2t1cFJlc291cmNlc1JlcXVlc3QSLQoHc3ViamVjdBgBIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZRIVCg1yZXNvdXJjZV90eXBlGAIgASgJEhIKCnBlcm1pc3Npb24YAyABKAkSLAoLY29uc2lzdGVuY3kYBCABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5EhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIloKF0xvb2t1cFJlc291cmNlc1Jlc3BvbnNlEhQKDHJlc291cmNlX2lkcxgBIAMoCRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcmV2aXNpb24YAyABKAki3wEKFUxvb2t1cFN1YmplY3RzUmVxdWVzdBItCghyZXNvdXJjZRgBIAEoCzIbLnN2Yy5pYW0udjEuT2JqZWN0UmVmZXJlbmNlEhIKCnBlcm1pc3Npb24YAiABKAkSFAoMc3ViamVjdF90eXBlGAMgASgJEhgKEHN1YmplY3RfcmVsYXRpb24YBCABKAkSLAoLY29uc2lzdGVuY3kYBSABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5EhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIm8KFkxvb2t1cFN1YmplY3RzUmVzcG9uc2USKgoIc3ViamVjdHMYASADKAsyGC5zdmMuaWFtLnYxLkZvdW5kU3ViamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcmV2aXNpb24YAyABKAkiQAoMRm91bmRTdWJqZWN0EhIKCnN1YmplY3RfaWQYASABKAkSHAoUZXhjbHVkZWRfc3ViamVjdF9pZHMYAiADKAkyoAYKFElBTVBlcm1pc3Npb25TZXJ2aWNlEoYBCg9DaGVja1Blcm1pc3Npb24SIi5zdmMuaWFtLnYxLkNoZWNrUGVybWlzc2lvblJlcXVlc3QaIy5zdmMuaWFtLnYxLkNoZWNrUGVybWlzc2lvblJlc3BvbnNlIiqQAgHS5xgCCAOC0+STAhsSGS92MS9pYW0vcGVybWlzc2lvbnM6Y2hlY2sSqgEKEVdyaXRlUmVsYXRpb25zaGlwEiQuc3ZjLmlhbS52MS5Xcml0ZVJlbGF0aW9uc2hpcFJlcXVlc3QaJS5zdmMuaWFtLnYxLldyaXRlUmVsYXRpb25zaGlwUmVzcG9uc2UiSNLnGB4IAxoaChZpYW0ucmVsYXRpb25zaGlwLndyaXRlEAKC0+STAiA6ASoiGy92MS9pYW0vcmVsYXRpb25zaGlwczp3cml0ZRKvAQoSRGVsZXRlUmVsYXRpb25zaGlwEiUuc3ZjLmlhbS52MS5EZWxldGVSZWxhdGlvbnNoaXBSZXF1ZXN0GiYuc3ZjLmlhbS52MS5EZWxldGVSZWxhdGlvbnNoaXBSZXNwb25zZSJK0ucYHwgDGhsKF2lhbS5yZWxhdGlvbnNoaXAuZGVsZXRlEAKC0+STAiE6ASoiHC92MS9pYW0vcmVsYXRpb25zaGlwczpkZWxldGUSkAEKD0xvb2t1cFJlc291cmNlcxIiLnN2Yy5pYW0udjEuTG9va3VwUmVzb3VyY2VzUmVxdWVzdBojLnN2Yy5pYW0udjEuTG9va3VwUmVzb3VyY2VzUmVzcG9uc2UiNJACAdLnGAIIA4LT5JMCJRIjL3YxL2lhbS9wZXJtaXNzaW9uczpsb29rdXBSZXNvdXJjZXMSjAEKDkxvb2t1cFN1YmplY3RzEiEuc3ZjLmlhbS52MS5Mb29rdXBTdWJqZWN0c1JlcXVlc3QaIi5zdmMuaWFtLnYxLkxvb2t1cFN1YmplY3RzUmVzcG9uc2UiM5ACAdLnGAIIA4LT5JMCJBIiL3YxL2lhbS9wZXJtaXNzaW9uczpsb29rdXBTdWJqZWN0c2IGcHJvdG8z", [file_google_api_annotations, file_svc_access_v1_policy, file_svc_iam_v1_relationship]);
+  fileDesc("ChtzdmMvaWFtL3YxL3Blcm1pc3Npb24ucHJvdG8SCnN2Yy5pYW0udjEiuAEKFkNoZWNrUGVybWlzc2lvblJlcXVlc3QSLQoHc3ViamVjdBgBIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZRItCghyZXNvdXJjZRgCIAEoCzIbLnN2Yy5pYW0udjEuT2JqZWN0UmVmZXJlbmNlEhIKCnBlcm1pc3Npb24YAyABKAkSLAoLY29uc2lzdGVuY3kYBCABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5IjwKF0NoZWNrUGVybWlzc2lvblJlc3BvbnNlEg8KB2FsbG93ZWQYASABKAgSEAoIcmV2aXNpb24YAiABKAkieAobQ2hlY2tCdWxrUGVybWlzc2lvbnNSZXF1ZXN0EisKBmNoZWNrcxgBIAMoCzIbLnN2Yy5pYW0udjEuUGVybWlzc2lvbkNoZWNrEiwKC2NvbnNpc3RlbmN5GAIgASgLMhcuc3ZjLmlhbS52MS5Db25zaXN0ZW5jeSKDAQoPUGVybWlzc2lvbkNoZWNrEi0KCHJlc291cmNlGAEgASgLMhsuc3ZjLmlhbS52MS5PYmplY3RSZWZlcmVuY2USEgoKcGVybWlzc2lvbhgCIAEoCRItCgdzdWJqZWN0GAMgASgLMhwuc3ZjLmlhbS52MS5TdWJqZWN0UmVmZXJlbmNlImQKHENoZWNrQnVsa1Blcm1pc3Npb25zUmVzcG9uc2USMgoHcmVzdWx0cxgBIAMoCzIhLnN2Yy5pYW0udjEuUGVybWlzc2lvbkNoZWNrUmVzdWx0EhAKCHJldmlzaW9uGAIgASgJImcKFVBlcm1pc3Npb25DaGVja1Jlc3VsdBIRCgdhbGxvd2VkGAEgASgISAASMQoFZXJyb3IYAiABKAsyIC5zdmMuaWFtLnYxLlBlcm1pc3Npb25DaGVja0Vycm9ySABCCAoGcmVzdWx0IjUKFFBlcm1pc3Npb25DaGVja0Vycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSKjAQoZQ2hlY2tBbnlQZXJtaXNzaW9uUmVxdWVzdBItCgdzdWJqZWN0GAEgASgLMhwuc3ZjLmlhbS52MS5TdWJqZWN0UmVmZXJlbmNlEhUKDXJlc291cmNlX3R5cGUYAiABKAkSEgoKcGVybWlzc2lvbhgDIAEoCRIsCgtjb25zaXN0ZW5jeRgEIAEoCzIXLnN2Yy5pYW0udjEuQ29uc2lzdGVuY3kiPwoaQ2hlY2tBbnlQZXJtaXNzaW9uUmVzcG9uc2USDwoHYWxsb3dlZBgBIAEoCBIQCghyZXZpc2lvbhgCIAEoCSLOAQosSUFNUGVybWlzc2lvblNlcnZpY2VFeHBsYWluUGVybWlzc2lvblJlcXVlc3QSLQoHc3ViamVjdBgBIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZRItCghyZXNvdXJjZRgCIAEoCzIbLnN2Yy5pYW0udjEuT2JqZWN0UmVmZXJlbmNlEhIKCnBlcm1pc3Npb24YAyABKAkSLAoLY29uc2lzdGVuY3kYBCABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5In0KLUlBTVBlcm1pc3Npb25TZXJ2aWNlRXhwbGFpblBlcm1pc3Npb25SZXNwb25zZRIPCgdhbGxvd2VkGAEgASgIEhAKCHJldmlzaW9uGAIgASgJEikKBXN0ZXBzGAMgAygLMhouc3ZjLmlhbS52MS5QZXJtaXNzaW9uU3RlcCLCAQoOUGVybWlzc2lvblN0ZXASDgoGcGFyZW50GAEgASgNEi0KCHJlc291cmNlGAIgASgLMhsuc3ZjLmlhbS52MS5PYmplY3RSZWZlcmVuY2USEgoKcGVybWlzc2lvbhgDIAEoCRIPCgdhbGxvd2VkGAQgASgIEgwKBGtpbmQYBSABKAkSLgoMcmVsYXRpb25zaGlwGAYgASgLMhguc3ZjLmlhbS52MS5SZWxhdGlvbnNoaXASDgoGaGlkZGVuGAcgASgIIqABChhXcml0ZVJlbGF0aW9uc2hpcFJlcXVlc3QSLgoMcmVsYXRpb25zaGlwGAEgASgLMhguc3ZjLmlhbS52MS5SZWxhdGlvbnNoaXASIwoEbW9kZRgCIAEoDjIVLnN2Yy5pYW0udjEuV3JpdGVNb2RlEi8KDXByZWNvbmRpdGlvbnMYAyADKAsyGC5zdmMuaWFtLnYxLlByZWNvbmRpdGlvbiItChlXcml0ZVJlbGF0aW9uc2hpcFJlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgJInwKGURlbGV0ZVJlbGF0aW9uc2hpcFJlcXVlc3QSLgoMcmVsYXRpb25zaGlwGAEgASgLMhguc3ZjLmlhbS52MS5SZWxhdGlvbnNoaXASLwoNcHJlY29uZGl0aW9ucxgCIAMoCzIYLnN2Yy5pYW0udjEuUHJlY29uZGl0aW9uIi4KGkRlbGV0ZVJlbGF0aW9uc2hpcFJlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgJIpEBCi1JQU1QZXJtaXNzaW9uU2VydmljZVdyaXRlUmVsYXRpb25zaGlwc1JlcXVlc3QSLwoHdXBkYXRlcxgBIAMoCzIeLnN2Yy5pYW0udjEuUmVsYXRpb25zaGlwVXBkYXRlEi8KDXByZWNvbmRpdGlvbnMYAiADKAsyGC5zdmMuaWFtLnYxLlByZWNvbmRpdGlvbiJCCi5JQU1QZXJtaXNzaW9uU2VydmljZVdyaXRlUmVsYXRpb25zaGlwc1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgJInoKElJlbGF0aW9uc2hpcFVwZGF0ZRI0CglvcGVyYXRpb24YASABKA4yIS5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcE9wZXJhdGlvbhIuCgxyZWxhdGlvbnNoaXAYAiABKAsyGC5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcCKfAQoYUmVhZFJlbGF0aW9uc2hpcHNSZXF1ZXN0Ei4KBmZpbHRlchgBIAEoCzIeLnN2Yy5pYW0udjEuUmVsYXRpb25zaGlwRmlsdGVyEiwKC2NvbnNpc3RlbmN5GAIgASgLMhcuc3ZjLmlhbS52MS5Db25zaXN0ZW5jeRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSJ3ChlSZWFkUmVsYXRpb25zaGlwc1Jlc3BvbnNlEi8KDXJlbGF0aW9uc2hpcHMYASADKAsyGC5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcmV2aXNpb24YAyABKAkiSQoZV2F0Y2hSZWxhdGlvbnNoaXBzUmVxdWVzdBIaCg1mcm9tX3JldmlzaW9uGAEgASgJSACIAQFCEAoOX2Zyb21fcmV2aXNpb24iXwoaV2F0Y2hSZWxhdGlvbnNoaXBzUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAkSLwoHdXBkYXRlcxgCIAMoCzIeLnN2Yy5pYW0udjEuUmVsYXRpb25zaGlwVXBkYXRlIhEKD0dldE1vZGVsUmVxdWVzdCIhChBHZXRNb2RlbFJlc3BvbnNlEg0KBW1vZGVsGAEgASgJIscBChZMb29rdXBSZXNvdXJjZXNSZXF1ZXN0Ei0KB3N1YmplY3QYASABKAsyHC5zdmMuaWFtLnYxLlN1YmplY3RSZWZlcmVuY2USFQoNcmVzb3VyY2VfdHlwZRgCIAEoCRISCgpwZXJtaXNzaW9uGAMgASgJEiwKC2NvbnNpc3RlbmN5GAQgASgLMhcuc3ZjLmlhbS52MS5Db25zaXN0ZW5jeRIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCSJaChdMb29rdXBSZXNvdXJjZXNSZXNwb25zZRIUCgxyZXNvdXJjZV9pZHMYASADKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHJldmlzaW9uGAMgASgJIt8BChVMb29rdXBTdWJqZWN0c1JlcXVlc3QSLQoIcmVzb3VyY2UYASABKAsyGy5zdmMuaWFtLnYxLk9iamVjdFJlZmVyZW5jZRISCgpwZXJtaXNzaW9uGAIgASgJEhQKDHN1YmplY3RfdHlwZRgDIAEoCRIYChBzdWJqZWN0X3JlbGF0aW9uGAQgASgJEiwKC2NvbnNpc3RlbmN5GAUgASgLMhcuc3ZjLmlhbS52MS5Db25zaXN0ZW5jeRIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJvChZMb29rdXBTdWJqZWN0c1Jlc3BvbnNlEioKCHN1YmplY3RzGAEgAygLMhguc3ZjLmlhbS52MS5Gb3VuZFN1YmplY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHJldmlzaW9uGAMgASgJIkAKDEZvdW5kU3ViamVjdBISCgpzdWJqZWN0X2lkGAEgASgJEhwKFGV4Y2x1ZGVkX3N1YmplY3RfaWRzGAIgAygJKqcBChVSZWxhdGlvbnNoaXBPcGVyYXRpb24SJgoiUkVMQVRJT05TSElQX09QRVJBVElPTl9VTlNQRUNJRklFRBAAEiEKHVJFTEFUSU9OU0hJUF9PUEVSQVRJT05fQ1JFQVRFEAESIAocUkVMQVRJT05TSElQX09QRVJBVElPTl9UT1VDSBACEiEKHVJFTEFUSU9OU0hJUF9PUEVSQVRJT05fREVMRVRFEAMyhQ0KFElBTVBlcm1pc3Npb25TZXJ2aWNlEoYBCg9DaGVja1Blcm1pc3Npb24SIi5zdmMuaWFtLnYxLkNoZWNrUGVybWlzc2lvblJlcXVlc3QaIy5zdmMuaWFtLnYxLkNoZWNrUGVybWlzc2lvblJlc3BvbnNlIiqQAgHS5xgCCAOC0+STAhsSGS92MS9pYW0vcGVybWlzc2lvbnM6Y2hlY2sSdAoUQ2hlY2tCdWxrUGVybWlzc2lvbnMSJy5zdmMuaWFtLnYxLkNoZWNrQnVsa1Blcm1pc3Npb25zUmVxdWVzdBooLnN2Yy5pYW0udjEuQ2hlY2tCdWxrUGVybWlzc2lvbnNSZXNwb25zZSIJkAIB0ucYAggDEm4KEkNoZWNrQW55UGVybWlzc2lvbhIlLnN2Yy5pYW0udjEuQ2hlY2tBbnlQZXJtaXNzaW9uUmVxdWVzdBomLnN2Yy5pYW0udjEuQ2hlY2tBbnlQZXJtaXNzaW9uUmVzcG9uc2UiCZACAdLnGAIIAxKTAQoRRXhwbGFpblBlcm1pc3Npb24SOC5zdmMuaWFtLnYxLklBTVBlcm1pc3Npb25TZXJ2aWNlRXhwbGFpblBlcm1pc3Npb25SZXF1ZXN0Gjkuc3ZjLmlhbS52MS5JQU1QZXJtaXNzaW9uU2VydmljZUV4cGxhaW5QZXJtaXNzaW9uUmVzcG9uc2UiCZACAdLnGAIIAxKqAQoRV3JpdGVSZWxhdGlvbnNoaXASJC5zdmMuaWFtLnYxLldyaXRlUmVsYXRpb25zaGlwUmVxdWVzdBolLnN2Yy5pYW0udjEuV3JpdGVSZWxhdGlvbnNoaXBSZXNwb25zZSJI0ucYHggDGhoKFmlhbS5yZWxhdGlvbnNoaXAud3JpdGUQAoLT5JMCIDoBKiIbL3YxL2lhbS9yZWxhdGlvbnNoaXBzOndyaXRlEq8BChJEZWxldGVSZWxhdGlvbnNoaXASJS5zdmMuaWFtLnYxLkRlbGV0ZVJlbGF0aW9uc2hpcFJlcXVlc3QaJi5zdmMuaWFtLnYxLkRlbGV0ZVJlbGF0aW9uc2hpcFJlc3BvbnNlIkrS5xgfCAMaGwoXaWFtLnJlbGF0aW9uc2hpcC5kZWxldGUQAoLT5JMCIToBKiIcL3YxL2lhbS9yZWxhdGlvbnNoaXBzOmRlbGV0ZRK1AQoSV3JpdGVSZWxhdGlvbnNoaXBzEjkuc3ZjLmlhbS52MS5JQU1QZXJtaXNzaW9uU2VydmljZVdyaXRlUmVsYXRpb25zaGlwc1JlcXVlc3QaOi5zdmMuaWFtLnYxLklBTVBlcm1pc3Npb25TZXJ2aWNlV3JpdGVSZWxhdGlvbnNoaXBzUmVzcG9uc2UiKNLnGCQIAxogChxpYW0ucmVsYXRpb25zaGlwLndyaXRlX2JhdGNoEAISawoRUmVhZFJlbGF0aW9uc2hpcHMSJC5zdmMuaWFtLnYxLlJlYWRSZWxhdGlvbnNoaXBzUmVxdWVzdBolLnN2Yy5pYW0udjEuUmVhZFJlbGF0aW9uc2hpcHNSZXNwb25zZSIJkAIB0ucYAggDEnAKEldhdGNoUmVsYXRpb25zaGlwcxIlLnN2Yy5pYW0udjEuV2F0Y2hSZWxhdGlvbnNoaXBzUmVxdWVzdBomLnN2Yy5pYW0udjEuV2F0Y2hSZWxhdGlvbnNoaXBzUmVzcG9uc2UiCZACAdLnGAIIAzABElAKCEdldE1vZGVsEhsuc3ZjLmlhbS52MS5HZXRNb2RlbFJlcXVlc3QaHC5zdmMuaWFtLnYxLkdldE1vZGVsUmVzcG9uc2UiCZACAdLnGAIIAxKQAQoPTG9va3VwUmVzb3VyY2VzEiIuc3ZjLmlhbS52MS5Mb29rdXBSZXNvdXJjZXNSZXF1ZXN0GiMuc3ZjLmlhbS52MS5Mb29rdXBSZXNvdXJjZXNSZXNwb25zZSI0kAIB0ucYAggDgtPkkwIlEiMvdjEvaWFtL3Blcm1pc3Npb25zOmxvb2t1cFJlc291cmNlcxKMAQoOTG9va3VwU3ViamVjdHMSIS5zdmMuaWFtLnYxLkxvb2t1cFN1YmplY3RzUmVxdWVzdBoiLnN2Yy5pYW0udjEuTG9va3VwU3ViamVjdHNSZXNwb25zZSIzkAIB0ucYAggDgtPkkwIkEiIvdjEvaWFtL3Blcm1pc3Npb25zOmxvb2t1cFN1YmplY3RzYgZwcm90bzM", [file_google_api_annotations, file_svc_access_v1_policy, file_svc_iam_v1_relationship]);
 
 /**
  * The request of CheckPermission.
@@ -89,6 +89,378 @@ export const CheckPermissionResponseSchema: GenMessage<CheckPermissionResponse> 
   messageDesc(file_svc_iam_v1_permission, 1);
 
 /**
+ * The request of CheckBulkPermissions.
+ *
+ * @generated from message svc.iam.v1.CheckBulkPermissionsRequest
+ */
+export type CheckBulkPermissionsRequest = Message<"svc.iam.v1.CheckBulkPermissionsRequest"> & {
+  /**
+   * The checks, at most 2000.
+   *
+   * @generated from field: repeated svc.iam.v1.PermissionCheck checks = 1;
+   */
+  checks: PermissionCheck[];
+
+  /**
+   * How fresh the answers must be.
+   *
+   * @generated from field: svc.iam.v1.Consistency consistency = 2;
+   */
+  consistency?: Consistency | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.CheckBulkPermissionsRequest.
+ * Use `create(CheckBulkPermissionsRequestSchema)` to create a new message.
+ */
+export const CheckBulkPermissionsRequestSchema: GenMessage<CheckBulkPermissionsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 2);
+
+/**
+ * One check of many.
+ *
+ * @generated from message svc.iam.v1.PermissionCheck
+ */
+export type PermissionCheck = Message<"svc.iam.v1.PermissionCheck"> & {
+  /**
+   * The guarded object.
+   *
+   * @generated from field: svc.iam.v1.ObjectReference resource = 1;
+   */
+  resource?: ObjectReference | undefined;
+
+  /**
+   * A permission or relation that the model defines on the resource's type.
+   *
+   * @generated from field: string permission = 2;
+   */
+  permission: string;
+
+  /**
+   * Who is asked about.
+   *
+   * @generated from field: svc.iam.v1.SubjectReference subject = 3;
+   */
+  subject?: SubjectReference | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.PermissionCheck.
+ * Use `create(PermissionCheckSchema)` to create a new message.
+ */
+export const PermissionCheckSchema: GenMessage<PermissionCheck> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 3);
+
+/**
+ * The response of CheckBulkPermissions.
+ *
+ * @generated from message svc.iam.v1.CheckBulkPermissionsResponse
+ */
+export type CheckBulkPermissionsResponse = Message<"svc.iam.v1.CheckBulkPermissionsResponse"> & {
+  /**
+   * A result for each check, in the order of the request.
+   *
+   * @generated from field: repeated svc.iam.v1.PermissionCheckResult results = 1;
+   */
+  results: PermissionCheckResult[];
+
+  /**
+   * The revision that all decisions were made at.
+   *
+   * @generated from field: string revision = 2;
+   */
+  revision: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.CheckBulkPermissionsResponse.
+ * Use `create(CheckBulkPermissionsResponseSchema)` to create a new message.
+ */
+export const CheckBulkPermissionsResponseSchema: GenMessage<CheckBulkPermissionsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 4);
+
+/**
+ * The result of one check of many.
+ *
+ * @generated from message svc.iam.v1.PermissionCheckResult
+ */
+export type PermissionCheckResult = Message<"svc.iam.v1.PermissionCheckResult"> & {
+  /**
+   * The decision, or why there is none.
+   *
+   * @generated from oneof svc.iam.v1.PermissionCheckResult.result
+   */
+  result: {
+    /**
+     * The decision.
+     *
+     * @generated from field: bool allowed = 1;
+     */
+    value: boolean;
+    case: "allowed";
+  } | {
+    /**
+     * Why there is no decision.
+     *
+     * @generated from field: svc.iam.v1.PermissionCheckError error = 2;
+     */
+    value: PermissionCheckError;
+    case: "error";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message svc.iam.v1.PermissionCheckResult.
+ * Use `create(PermissionCheckResultSchema)` to create a new message.
+ */
+export const PermissionCheckResultSchema: GenMessage<PermissionCheckResult> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 5);
+
+/**
+ * Why a check of many was not decided.
+ *
+ * @generated from message svc.iam.v1.PermissionCheckError
+ */
+export type PermissionCheckError = Message<"svc.iam.v1.PermissionCheckError"> & {
+  /**
+   * The code, as in an error of CheckPermission.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * The message for developers.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.PermissionCheckError.
+ * Use `create(PermissionCheckErrorSchema)` to create a new message.
+ */
+export const PermissionCheckErrorSchema: GenMessage<PermissionCheckError> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 6);
+
+/**
+ * The request of CheckAnyPermission.
+ *
+ * @generated from message svc.iam.v1.CheckAnyPermissionRequest
+ */
+export type CheckAnyPermissionRequest = Message<"svc.iam.v1.CheckAnyPermissionRequest"> & {
+  /**
+   * Who is asked about.
+   *
+   * @generated from field: svc.iam.v1.SubjectReference subject = 1;
+   */
+  subject?: SubjectReference | undefined;
+
+  /**
+   * The type of the resources.
+   *
+   * @generated from field: string resource_type = 2;
+   */
+  resourceType: string;
+
+  /**
+   * A permission or relation that the model defines on the type.
+   *
+   * @generated from field: string permission = 3;
+   */
+  permission: string;
+
+  /**
+   * How fresh the answer must be.
+   *
+   * @generated from field: svc.iam.v1.Consistency consistency = 4;
+   */
+  consistency?: Consistency | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.CheckAnyPermissionRequest.
+ * Use `create(CheckAnyPermissionRequestSchema)` to create a new message.
+ */
+export const CheckAnyPermissionRequestSchema: GenMessage<CheckAnyPermissionRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 7);
+
+/**
+ * The response of CheckAnyPermission.
+ *
+ * @generated from message svc.iam.v1.CheckAnyPermissionResponse
+ */
+export type CheckAnyPermissionResponse = Message<"svc.iam.v1.CheckAnyPermissionResponse"> & {
+  /**
+   * Whether the subject holds it on at least one resource.
+   *
+   * @generated from field: bool allowed = 1;
+   */
+  allowed: boolean;
+
+  /**
+   * The revision that the decision was made at.
+   *
+   * @generated from field: string revision = 2;
+   */
+  revision: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.CheckAnyPermissionResponse.
+ * Use `create(CheckAnyPermissionResponseSchema)` to create a new message.
+ */
+export const CheckAnyPermissionResponseSchema: GenMessage<CheckAnyPermissionResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 8);
+
+/**
+ * The request of IAMPermissionService.ExplainPermission.
+ *
+ * @generated from message svc.iam.v1.IAMPermissionServiceExplainPermissionRequest
+ */
+export type IAMPermissionServiceExplainPermissionRequest = Message<"svc.iam.v1.IAMPermissionServiceExplainPermissionRequest"> & {
+  /**
+   * Who is asked about.
+   *
+   * @generated from field: svc.iam.v1.SubjectReference subject = 1;
+   */
+  subject?: SubjectReference | undefined;
+
+  /**
+   * The guarded object.
+   *
+   * @generated from field: svc.iam.v1.ObjectReference resource = 2;
+   */
+  resource?: ObjectReference | undefined;
+
+  /**
+   * A permission or relation that the model defines on the resource's type.
+   *
+   * @generated from field: string permission = 3;
+   */
+  permission: string;
+
+  /**
+   * How fresh the answer must be.
+   *
+   * @generated from field: svc.iam.v1.Consistency consistency = 4;
+   */
+  consistency?: Consistency | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.IAMPermissionServiceExplainPermissionRequest.
+ * Use `create(IAMPermissionServiceExplainPermissionRequestSchema)` to create a new message.
+ */
+export const IAMPermissionServiceExplainPermissionRequestSchema: GenMessage<IAMPermissionServiceExplainPermissionRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 9);
+
+/**
+ * The response of IAMPermissionService.ExplainPermission.
+ *
+ * @generated from message svc.iam.v1.IAMPermissionServiceExplainPermissionResponse
+ */
+export type IAMPermissionServiceExplainPermissionResponse = Message<"svc.iam.v1.IAMPermissionServiceExplainPermissionResponse"> & {
+  /**
+   * The decision.
+   *
+   * @generated from field: bool allowed = 1;
+   */
+  allowed: boolean;
+
+  /**
+   * The revision that the decision was made at.
+   *
+   * @generated from field: string revision = 2;
+   */
+  revision: string;
+
+  /**
+   * The steps of the decision: the first is the check itself, and each other one
+   * comes after the step that it belongs to.
+   *
+   * @generated from field: repeated svc.iam.v1.PermissionStep steps = 3;
+   */
+  steps: PermissionStep[];
+};
+
+/**
+ * Describes the message svc.iam.v1.IAMPermissionServiceExplainPermissionResponse.
+ * Use `create(IAMPermissionServiceExplainPermissionResponseSchema)` to create a new message.
+ */
+export const IAMPermissionServiceExplainPermissionResponseSchema: GenMessage<IAMPermissionServiceExplainPermissionResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 10);
+
+/**
+ * A step of a decision: what it asks, the result, and how it was decided.
+ *
+ * @generated from message svc.iam.v1.PermissionStep
+ */
+export type PermissionStep = Message<"svc.iam.v1.PermissionStep"> & {
+  /**
+   * The step that this one is a part of, by its position in the list. The first
+   * step has 0.
+   *
+   * @generated from field: uint32 parent = 1;
+   */
+  parent: number;
+
+  /**
+   * The object that the step asks about.
+   *
+   * @generated from field: svc.iam.v1.ObjectReference resource = 2;
+   */
+  resource?: ObjectReference | undefined;
+
+  /**
+   * The permission or relation that it asks for.
+   *
+   * @generated from field: string permission = 3;
+   */
+  permission: string;
+
+  /**
+   * The result.
+   *
+   * @generated from field: bool allowed = 4;
+   */
+  allowed: boolean;
+
+  /**
+   * How the step decides: `relation` by the subjects of a relation itself;
+   * `union`, `intersection`, `exclusion` and `arrow` by the steps below; `self`
+   * since the subject is the object; `nil` never; `cycle` since the question is
+   * being asked above.
+   *
+   * @generated from field: string kind = 5;
+   */
+  kind: string;
+
+  /**
+   * The relationship that decides, of a relation that allows.
+   *
+   * @generated from field: svc.iam.v1.Relationship relationship = 6;
+   */
+  relationship?: Relationship | undefined;
+
+  /**
+   * Whether the relationship and the steps below are left out, since the caller
+   * may not read the type.
+   *
+   * @generated from field: bool hidden = 7;
+   */
+  hidden: boolean;
+};
+
+/**
+ * Describes the message svc.iam.v1.PermissionStep.
+ * Use `create(PermissionStepSchema)` to create a new message.
+ */
+export const PermissionStepSchema: GenMessage<PermissionStep> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 11);
+
+/**
  * The request of WriteRelationship.
  *
  * @generated from message svc.iam.v1.WriteRelationshipRequest
@@ -121,7 +493,7 @@ export type WriteRelationshipRequest = Message<"svc.iam.v1.WriteRelationshipRequ
  * Use `create(WriteRelationshipRequestSchema)` to create a new message.
  */
 export const WriteRelationshipRequestSchema: GenMessage<WriteRelationshipRequest> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 2);
+  messageDesc(file_svc_iam_v1_permission, 12);
 
 /**
  * The response of WriteRelationship.
@@ -142,7 +514,7 @@ export type WriteRelationshipResponse = Message<"svc.iam.v1.WriteRelationshipRes
  * Use `create(WriteRelationshipResponseSchema)` to create a new message.
  */
 export const WriteRelationshipResponseSchema: GenMessage<WriteRelationshipResponse> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 3);
+  messageDesc(file_svc_iam_v1_permission, 13);
 
 /**
  * The request of DeleteRelationship.
@@ -170,7 +542,7 @@ export type DeleteRelationshipRequest = Message<"svc.iam.v1.DeleteRelationshipRe
  * Use `create(DeleteRelationshipRequestSchema)` to create a new message.
  */
 export const DeleteRelationshipRequestSchema: GenMessage<DeleteRelationshipRequest> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 4);
+  messageDesc(file_svc_iam_v1_permission, 14);
 
 /**
  * The response of DeleteRelationship.
@@ -191,7 +563,249 @@ export type DeleteRelationshipResponse = Message<"svc.iam.v1.DeleteRelationshipR
  * Use `create(DeleteRelationshipResponseSchema)` to create a new message.
  */
 export const DeleteRelationshipResponseSchema: GenMessage<DeleteRelationshipResponse> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 5);
+  messageDesc(file_svc_iam_v1_permission, 15);
+
+/**
+ * The request of IAMPermissionService.WriteRelationships.
+ *
+ * @generated from message svc.iam.v1.IAMPermissionServiceWriteRelationshipsRequest
+ */
+export type IAMPermissionServiceWriteRelationshipsRequest = Message<"svc.iam.v1.IAMPermissionServiceWriteRelationshipsRequest"> & {
+  /**
+   * What is written, 1 to 1000. Each relationship occurs once.
+   *
+   * @generated from field: repeated svc.iam.v1.RelationshipUpdate updates = 1;
+   */
+  updates: RelationshipUpdate[];
+
+  /**
+   * What must hold, at most 1000.
+   *
+   * @generated from field: repeated svc.iam.v1.Precondition preconditions = 2;
+   */
+  preconditions: Precondition[];
+};
+
+/**
+ * Describes the message svc.iam.v1.IAMPermissionServiceWriteRelationshipsRequest.
+ * Use `create(IAMPermissionServiceWriteRelationshipsRequestSchema)` to create a new message.
+ */
+export const IAMPermissionServiceWriteRelationshipsRequestSchema: GenMessage<IAMPermissionServiceWriteRelationshipsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 16);
+
+/**
+ * The response of IAMPermissionService.WriteRelationships.
+ *
+ * @generated from message svc.iam.v1.IAMPermissionServiceWriteRelationshipsResponse
+ */
+export type IAMPermissionServiceWriteRelationshipsResponse = Message<"svc.iam.v1.IAMPermissionServiceWriteRelationshipsResponse"> & {
+  /**
+   * The revision from which on the changes are seen.
+   *
+   * @generated from field: string revision = 1;
+   */
+  revision: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.IAMPermissionServiceWriteRelationshipsResponse.
+ * Use `create(IAMPermissionServiceWriteRelationshipsResponseSchema)` to create a new message.
+ */
+export const IAMPermissionServiceWriteRelationshipsResponseSchema: GenMessage<IAMPermissionServiceWriteRelationshipsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 17);
+
+/**
+ * One change of a relationship.
+ *
+ * @generated from message svc.iam.v1.RelationshipUpdate
+ */
+export type RelationshipUpdate = Message<"svc.iam.v1.RelationshipUpdate"> & {
+  /**
+   * What happens to it. Required.
+   *
+   * @generated from field: svc.iam.v1.RelationshipOperation operation = 1;
+   */
+  operation: RelationshipOperation;
+
+  /**
+   * The relationship.
+   *
+   * @generated from field: svc.iam.v1.Relationship relationship = 2;
+   */
+  relationship?: Relationship | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.RelationshipUpdate.
+ * Use `create(RelationshipUpdateSchema)` to create a new message.
+ */
+export const RelationshipUpdateSchema: GenMessage<RelationshipUpdate> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 18);
+
+/**
+ * The request of ReadRelationships.
+ *
+ * @generated from message svc.iam.v1.ReadRelationshipsRequest
+ */
+export type ReadRelationshipsRequest = Message<"svc.iam.v1.ReadRelationshipsRequest"> & {
+  /**
+   * Which relationships. Without a type of the resource those of all types, for
+   * a caller that may read all types.
+   *
+   * @generated from field: svc.iam.v1.RelationshipFilter filter = 1;
+   */
+  filter?: RelationshipFilter | undefined;
+
+  /**
+   * How fresh the answer must be. Later pages are at the first one's revision
+   * or fresher.
+   *
+   * @generated from field: svc.iam.v1.Consistency consistency = 2;
+   */
+  consistency?: Consistency | undefined;
+
+  /**
+   * The most relationships to return, 1 to 1000. 0: 100.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before. Empty: the first page.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.ReadRelationshipsRequest.
+ * Use `create(ReadRelationshipsRequestSchema)` to create a new message.
+ */
+export const ReadRelationshipsRequestSchema: GenMessage<ReadRelationshipsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 19);
+
+/**
+ * The response of ReadRelationships.
+ *
+ * @generated from message svc.iam.v1.ReadRelationshipsResponse
+ */
+export type ReadRelationshipsResponse = Message<"svc.iam.v1.ReadRelationshipsResponse"> & {
+  /**
+   * The relationships, each once over all pages.
+   *
+   * @generated from field: repeated svc.iam.v1.Relationship relationships = 1;
+   */
+  relationships: Relationship[];
+
+  /**
+   * The token of the next page. Empty on the last one.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * The revision that the relationships were read at.
+   *
+   * @generated from field: string revision = 3;
+   */
+  revision: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.ReadRelationshipsResponse.
+ * Use `create(ReadRelationshipsResponseSchema)` to create a new message.
+ */
+export const ReadRelationshipsResponseSchema: GenMessage<ReadRelationshipsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 20);
+
+/**
+ * The request of WatchRelationships.
+ *
+ * @generated from message svc.iam.v1.WatchRelationshipsRequest
+ */
+export type WatchRelationshipsRequest = Message<"svc.iam.v1.WatchRelationshipsRequest"> & {
+  /**
+   * The changes after this revision. Absent: those after the state of this
+   * moment.
+   *
+   * @generated from field: optional string from_revision = 1;
+   */
+  fromRevision?: string | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.WatchRelationshipsRequest.
+ * Use `create(WatchRelationshipsRequestSchema)` to create a new message.
+ */
+export const WatchRelationshipsRequestSchema: GenMessage<WatchRelationshipsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 21);
+
+/**
+ * A part of the stream of WatchRelationships.
+ *
+ * @generated from message svc.iam.v1.WatchRelationshipsResponse
+ */
+export type WatchRelationshipsResponse = Message<"svc.iam.v1.WatchRelationshipsResponse"> & {
+  /**
+   * The state that the updates made. Empty if there are none.
+   *
+   * @generated from field: string revision = 1;
+   */
+  revision: string;
+
+  /**
+   * What one write changed. Empty: there is no news.
+   *
+   * @generated from field: repeated svc.iam.v1.RelationshipUpdate updates = 2;
+   */
+  updates: RelationshipUpdate[];
+};
+
+/**
+ * Describes the message svc.iam.v1.WatchRelationshipsResponse.
+ * Use `create(WatchRelationshipsResponseSchema)` to create a new message.
+ */
+export const WatchRelationshipsResponseSchema: GenMessage<WatchRelationshipsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 22);
+
+/**
+ * The request of GetModel.
+ *
+ * @generated from message svc.iam.v1.GetModelRequest
+ */
+export type GetModelRequest = Message<"svc.iam.v1.GetModelRequest"> & {
+};
+
+/**
+ * Describes the message svc.iam.v1.GetModelRequest.
+ * Use `create(GetModelRequestSchema)` to create a new message.
+ */
+export const GetModelRequestSchema: GenMessage<GetModelRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 23);
+
+/**
+ * The response of GetModel.
+ *
+ * @generated from message svc.iam.v1.GetModelResponse
+ */
+export type GetModelResponse = Message<"svc.iam.v1.GetModelResponse"> & {
+  /**
+   * The model, in the SpiceDB schema language.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.GetModelResponse.
+ * Use `create(GetModelResponseSchema)` to create a new message.
+ */
+export const GetModelResponseSchema: GenMessage<GetModelResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_permission, 24);
 
 /**
  * The request of LookupResources.
@@ -248,7 +862,7 @@ export type LookupResourcesRequest = Message<"svc.iam.v1.LookupResourcesRequest"
  * Use `create(LookupResourcesRequestSchema)` to create a new message.
  */
 export const LookupResourcesRequestSchema: GenMessage<LookupResourcesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 6);
+  messageDesc(file_svc_iam_v1_permission, 25);
 
 /**
  * The response of LookupResources.
@@ -283,7 +897,7 @@ export type LookupResourcesResponse = Message<"svc.iam.v1.LookupResourcesRespons
  * Use `create(LookupResourcesResponseSchema)` to create a new message.
  */
 export const LookupResourcesResponseSchema: GenMessage<LookupResourcesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 7);
+  messageDesc(file_svc_iam_v1_permission, 26);
 
 /**
  * The request of LookupSubjects.
@@ -347,7 +961,7 @@ export type LookupSubjectsRequest = Message<"svc.iam.v1.LookupSubjectsRequest"> 
  * Use `create(LookupSubjectsRequestSchema)` to create a new message.
  */
 export const LookupSubjectsRequestSchema: GenMessage<LookupSubjectsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 8);
+  messageDesc(file_svc_iam_v1_permission, 27);
 
 /**
  * The response of LookupSubjects.
@@ -382,7 +996,7 @@ export type LookupSubjectsResponse = Message<"svc.iam.v1.LookupSubjectsResponse"
  * Use `create(LookupSubjectsResponseSchema)` to create a new message.
  */
 export const LookupSubjectsResponseSchema: GenMessage<LookupSubjectsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 9);
+  messageDesc(file_svc_iam_v1_permission, 28);
 
 /**
  * A subject that holds the permission.
@@ -410,14 +1024,74 @@ export type FoundSubject = Message<"svc.iam.v1.FoundSubject"> & {
  * Use `create(FoundSubjectSchema)` to create a new message.
  */
 export const FoundSubjectSchema: GenMessage<FoundSubject> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_permission, 10);
+  messageDesc(file_svc_iam_v1_permission, 29);
+
+/**
+ * What a change does to a relationship.
+ *
+ * @generated from enum svc.iam.v1.RelationshipOperation
+ */
+export const RelationshipOperation = {
+  /**
+   * Not given: INVALID_ARGUMENT.
+   *
+   * @generated from enum value: RELATIONSHIP_OPERATION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Writes it; one that exists is ALREADY_EXISTS. A watch over SpiceDB reports
+   * it as a touch.
+   *
+   * @generated from enum value: RELATIONSHIP_OPERATION_CREATE = 1;
+   */
+  CREATE: 1,
+
+  /**
+   * Writes it whether or not it exists.
+   *
+   * @generated from enum value: RELATIONSHIP_OPERATION_TOUCH = 2;
+   */
+  TOUCH: 2,
+
+  /**
+   * Deletes it; one that does not exist is not an error.
+   *
+   * @generated from enum value: RELATIONSHIP_OPERATION_DELETE = 3;
+   */
+  DELETE: 3,
+} as const;
+
+/**
+ * What a change does to a relationship.
+ *
+ * @generated from enum svc.iam.v1.RelationshipOperation
+ */
+export type RelationshipOperation = (typeof RelationshipOperation)[keyof typeof RelationshipOperation] | UnknownEnum;
+
+/**
+ * Describes the enum svc.iam.v1.RelationshipOperation.
+ */
+export const RelationshipOperationSchema: GenEnum<RelationshipOperation> = /*@__PURE__*/
+  enumDesc(file_svc_iam_v1_permission, 0);
 
 /**
  * Checks permissions and keeps relationships on behalf of services, which
  * answer for what they write. People use IAMAuthorizationService.
  *
+ * The configuration of IAM lists for each service the types that it may read
+ * and write (`iam.services.<name>`): by the type of the resource of a check, a
+ * lookup, a filter or a relationship. A call about another type is FORBIDDEN,
+ * and the message names the key to set. Relationships of zones and groups are
+ * never written here.
+ *
  * Every response carries a revision: an opaque token of the state that the call
  * saw or made, for Consistency.at_least_as_fresh.
+ *
+ * Errors have the code of the authorization engine in `google.rpc.ErrorInfo`
+ * and its gRPC status: beside those of all services OUT_OF_RANGE for a page
+ * token or a revision that is no longer kept, and RESOURCE_EXHAUSTED for a
+ * request that exceeds a limit of the engine.
  *
  * @generated from service svc.iam.v1.IAMPermissionService
  */
@@ -431,6 +1105,40 @@ export const IAMPermissionService: GenService<{
     methodKind: "unary";
     input: typeof CheckPermissionRequestSchema;
     output: typeof CheckPermissionResponseSchema;
+  },
+  /**
+   * Makes many checks, at one state of the relationships. A check that cannot be
+   * decided is an error in its place.
+   *
+   * @generated from rpc svc.iam.v1.IAMPermissionService.CheckBulkPermissions
+   */
+  checkBulkPermissions: {
+    methodKind: "unary";
+    input: typeof CheckBulkPermissionsRequestSchema;
+    output: typeof CheckBulkPermissionsResponseSchema;
+  },
+  /**
+   * Says whether a subject holds a permission on any resource of a type: whether
+   * LookupResources would find one.
+   *
+   * @generated from rpc svc.iam.v1.IAMPermissionService.CheckAnyPermission
+   */
+  checkAnyPermission: {
+    methodKind: "unary";
+    input: typeof CheckAnyPermissionRequestSchema;
+    output: typeof CheckAnyPermissionResponseSchema;
+  },
+  /**
+   * Makes a check and says why: the path that allows it or, for a denial, what
+   * was tried. Steps below an object of a type that the caller may not read are
+   * left out.
+   *
+   * @generated from rpc svc.iam.v1.IAMPermissionService.ExplainPermission
+   */
+  explainPermission: {
+    methodKind: "unary";
+    input: typeof IAMPermissionServiceExplainPermissionRequestSchema;
+    output: typeof IAMPermissionServiceExplainPermissionResponseSchema;
   },
   /**
    * Writes one relationship.
@@ -451,6 +1159,52 @@ export const IAMPermissionService: GenService<{
     methodKind: "unary";
     input: typeof DeleteRelationshipRequestSchema;
     output: typeof DeleteRelationshipResponseSchema;
+  },
+  /**
+   * Writes and deletes relationships, all or none.
+   *
+   * @generated from rpc svc.iam.v1.IAMPermissionService.WriteRelationships
+   */
+  writeRelationships: {
+    methodKind: "unary";
+    input: typeof IAMPermissionServiceWriteRelationshipsRequestSchema;
+    output: typeof IAMPermissionServiceWriteRelationshipsResponseSchema;
+  },
+  /**
+   * Lists the relationships that match a filter.
+   *
+   * @generated from rpc svc.iam.v1.IAMPermissionService.ReadRelationships
+   */
+  readRelationships: {
+    methodKind: "unary";
+    input: typeof ReadRelationshipsRequestSchema;
+    output: typeof ReadRelationshipsResponseSchema;
+  },
+  /**
+   * Streams the changes of relationships after a revision, as they happen: those
+   * of the types that the caller may read.
+   *
+   * The stream is never silent for more than three seconds: without changes, a
+   * response without updates comes. A caller that receives nothing for longer
+   * calls again, from the last revision that it was given.
+   *
+   * @generated from rpc svc.iam.v1.IAMPermissionService.WatchRelationships
+   */
+  watchRelationships: {
+    methodKind: "server_streaming";
+    input: typeof WatchRelationshipsRequestSchema;
+    output: typeof WatchRelationshipsResponseSchema;
+  },
+  /**
+   * Returns the authorization model of the platform, which contains the model of
+   * each service that is ready.
+   *
+   * @generated from rpc svc.iam.v1.IAMPermissionService.GetModel
+   */
+  getModel: {
+    methodKind: "unary";
+    input: typeof GetModelRequestSchema;
+    output: typeof GetModelResponseSchema;
   },
   /**
    * Lists the resources of a type on which a subject holds a permission.

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/iam/v1/relationship.proto.
  */
 export const file_svc_iam_v1_relationship: GenFile = /*@__PURE__*/
-  fileDesc("Ch1zdmMvaWFtL3YxL3JlbGF0aW9uc2hpcC5wcm90bxIKc3ZjLmlhbS52MSIrCg9PYmplY3RSZWZlcmVuY2USDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCSI+ChBTdWJqZWN0UmVmZXJlbmNlEgwKBHR5cGUYASABKAkSCgoCaWQYAiABKAkSEAoIcmVsYXRpb24YAyABKAkifgoMUmVsYXRpb25zaGlwEi0KCHJlc291cmNlGAEgASgLMhsuc3ZjLmlhbS52MS5PYmplY3RSZWZlcmVuY2USEAoIcmVsYXRpb24YAiABKAkSLQoHc3ViamVjdBgDIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZSKWAQoSUmVsYXRpb25zaGlwRmlsdGVyEhUKDXJlc291cmNlX3R5cGUYASABKAkSEwoLcmVzb3VyY2VfaWQYAiABKAkSEAoIcmVsYXRpb24YAyABKAkSFAoMc3ViamVjdF90eXBlGAQgASgJEhIKCnN1YmplY3RfaWQYBSABKAkSGAoQc3ViamVjdF9yZWxhdGlvbhgGIAEoCSJ0CgxQcmVjb25kaXRpb24SNAoJb3BlcmF0aW9uGAEgASgOMiEuc3ZjLmlhbS52MS5QcmVjb25kaXRpb25PcGVyYXRpb24SLgoGZmlsdGVyGAIgASgLMh4uc3ZjLmlhbS52MS5SZWxhdGlvbnNoaXBGaWx0ZXIiVQoLQ29uc2lzdGVuY3kSGwoRYXRfbGVhc3RfYXNfZnJlc2gYASABKAlIABIaChBmdWxseV9jb25zaXN0ZW50GAIgASgISABCDQoLcmVxdWlyZW1lbnQqkQEKFVByZWNvbmRpdGlvbk9wZXJhdGlvbhImCiJQUkVDT05ESVRJT05fT1BFUkFUSU9OX1VOU1BFQ0lGSUVEEAASJQohUFJFQ09ORElUSU9OX09QRVJBVElPTl9NVVNUX01BVENIEAESKQolUFJFQ09ORElUSU9OX09QRVJBVElPTl9NVVNUX05PVF9NQVRDSBACKlQKCVdyaXRlTW9kZRIaChZXUklURV9NT0RFX1VOU1BFQ0lGSUVEEAASFAoQV1JJVEVfTU9ERV9UT1VDSBABEhUKEVdSSVRFX01PREVfQ1JFQVRFEAJiBnByb3RvMw");
+  fileDesc("Ch1zdmMvaWFtL3YxL3JlbGF0aW9uc2hpcC5wcm90bxIKc3ZjLmlhbS52MSIrCg9PYmplY3RSZWZlcmVuY2USDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCSI+ChBTdWJqZWN0UmVmZXJlbmNlEgwKBHR5cGUYASABKAkSCgoCaWQYAiABKAkSEAoIcmVsYXRpb24YAyABKAkifgoMUmVsYXRpb25zaGlwEi0KCHJlc291cmNlGAEgASgLMhsuc3ZjLmlhbS52MS5PYmplY3RSZWZlcmVuY2USEAoIcmVsYXRpb24YAiABKAkSLQoHc3ViamVjdBgDIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZSK4AQoSUmVsYXRpb25zaGlwRmlsdGVyEhUKDXJlc291cmNlX3R5cGUYASABKAkSEwoLcmVzb3VyY2VfaWQYAiABKAkSEAoIcmVsYXRpb24YAyABKAkSFAoMc3ViamVjdF90eXBlGAQgASgJEhIKCnN1YmplY3RfaWQYBSABKAkSGAoQc3ViamVjdF9yZWxhdGlvbhgGIAEoCRIgChh3aXRob3V0X3N1YmplY3RfcmVsYXRpb24YByABKAgidAoMUHJlY29uZGl0aW9uEjQKCW9wZXJhdGlvbhgBIAEoDjIhLnN2Yy5pYW0udjEuUHJlY29uZGl0aW9uT3BlcmF0aW9uEi4KBmZpbHRlchgCIAEoCzIeLnN2Yy5pYW0udjEuUmVsYXRpb25zaGlwRmlsdGVyIlUKC0NvbnNpc3RlbmN5EhsKEWF0X2xlYXN0X2FzX2ZyZXNoGAEgASgJSAASGgoQZnVsbHlfY29uc2lzdGVudBgCIAEoCEgAQg0KC3JlcXVpcmVtZW50KpEBChVQcmVjb25kaXRpb25PcGVyYXRpb24SJgoiUFJFQ09ORElUSU9OX09QRVJBVElPTl9VTlNQRUNJRklFRBAAEiUKIVBSRUNPTkRJVElPTl9PUEVSQVRJT05fTVVTVF9NQVRDSBABEikKJVBSRUNPTkRJVElPTl9PUEVSQVRJT05fTVVTVF9OT1RfTUFUQ0gQAipUCglXcml0ZU1vZGUSGgoWV1JJVEVfTU9ERV9VTlNQRUNJRklFRBAAEhQKEFdSSVRFX01PREVfVE9VQ0gQARIVChFXUklURV9NT0RFX0NSRUFURRACYgZwcm90bzM");
 
 /**
  * One object, such as `zone:acme`.
@@ -124,7 +124,7 @@ export const RelationshipSchema: GenMessage<Relationship> = /*@__PURE__*/
  */
 export type RelationshipFilter = Message<"svc.iam.v1.RelationshipFilter"> & {
   /**
-   * The type of the resource. Required.
+   * The type of the resource. Required, except where a request says otherwise.
    *
    * @generated from field: string resource_type = 1;
    */
@@ -145,7 +145,7 @@ export type RelationshipFilter = Message<"svc.iam.v1.RelationshipFilter"> & {
   relation: string;
 
   /**
-   * The type of the subject.
+   * The type of the subject. Required beside another field of the subject.
    *
    * @generated from field: string subject_type = 4;
    */
@@ -164,6 +164,14 @@ export type RelationshipFilter = Message<"svc.iam.v1.RelationshipFilter"> & {
    * @generated from field: string subject_relation = 6;
    */
   subjectRelation: string;
+
+  /**
+   * Whether the subject has no relation: it is the object itself, and not a set
+   * of those who hold a relation on it. `subject_relation` is then empty.
+   *
+   * @generated from field: bool without_subject_relation = 7;
+   */
+  withoutSubjectRelation: boolean;
 };
 
 /**
