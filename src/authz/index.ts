@@ -1,13 +1,14 @@
 /**
  * Authorization engines (`svc-access/authz`): one interface, two engines.
  */
-export { parseModel } from "../model/index.ts";
+export { type Definition, type Model, parseModel } from "../model/index.ts";
 export type {
   ObjectReference,
   Relationship,
   RelationshipFilter,
   SubjectReference,
 } from "../model/relationship.ts";
+export { type MemberStep, memberSteps } from "../model/schema/dependencies.ts";
 export {
   createEmbeddedEngine,
   createMemoryStore,

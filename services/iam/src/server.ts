@@ -20,6 +20,7 @@ import { openPasswords } from "./password/open-passwords.ts";
 import { openPermissions } from "./permissions/open-permissions.ts";
 import type { KeyMaker } from "./provider/embedded/keys/signing-keys.ts";
 import { Removals } from "./removals/removals.ts";
+import { openRights } from "./rights/open-rights.ts";
 import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
 import { openSessions } from "./session-api/open-sessions.ts";
 import { clockedJobs } from "./sessions/clocked-jobs.ts";
@@ -60,7 +61,8 @@ export async function openIam(
 async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<ServerOptions> {
   const identity = await openIdentity(opened, newKey);
   const removals = new Removals(opened);
-  const context: PartContext = { ...opened, identity, removals };
+  const rights = openRights(opened, identity);
+  const context: PartContext = { ...opened, identity, removals, rights };
   const { provider, ended } = identity;
   const { keySet } = provider;
   const browsers = openBrowserLogin(browserLoginParts(context));

@@ -34,6 +34,7 @@ import { Writer } from "./write/writer.ts";
 /** An engine over a graph that was loaded from its store. */
 export class EmbeddedEngine implements AuthorizationEngine {
   readonly kind = "embedded";
+  readonly model: Model;
   readonly #store: RelationshipStore;
   readonly #validator: RequestValidator;
   readonly #graph: RelationshipGraph;
@@ -64,6 +65,7 @@ export class EmbeddedEngine implements AuthorizationEngine {
     this.#graph = graph;
     const checker = new Checker(graph);
     this.#checks = new Checks(graph, checker, validator);
+    this.model = model;
     this.#explainer = new Explainer(model, graph, checker);
     this.#lookups = new Lookups(graph, checker, maxResults, () => ({
       storeId: store.id,

@@ -1,3 +1,4 @@
+import type { Model } from "../../model/index.ts";
 import type { Relationship, RelationshipFilter } from "../../model/relationship.ts";
 import type { AuthzError } from "./authz-error.ts";
 import type {
@@ -73,6 +74,9 @@ export interface StoreConnections {
 export interface AuthorizationEngine {
   /** Which engine it is: one in this process, or a SpiceDB. */
   readonly kind: EngineKind;
+
+  /** The model that it decides by, and that requests are checked against. */
+  readonly model: Model;
 
   /**
    * Decides a check. A caller of a type that the model does not have (`user`, `service_account` or

@@ -78,6 +78,7 @@ export async function createSpicedbEngine(options: SpicedbEngineOptions): Promis
     });
   return {
     kind: "spicedb",
+    model,
     check: (request: CheckRequest, call?: CallOptions) =>
       run(call, (call) => check(session, request, call)),
     checkBulk: (requests: readonly CheckRequest[], call?: CallOptions) =>

@@ -51,16 +51,32 @@ function usersetsOf(relation: Relation): Dependency[] {
 export interface MemberStep {
   /** The relation whose stored relationships lead to the related objects; absent for the same object. */
   readonly through?: {
+    /** The relation. */
     readonly relation: string;
+    /** The type of the related objects. */
     readonly subjectType: string;
     /** The relation of the usersets; absent if any subject counts. */
     readonly subjectRelation?: string;
   };
   /** The relation or permission on the related object. */
-  readonly target: { readonly type: string; readonly name: string };
+  readonly target: {
+    /** Its type. */
+    readonly type: string;
+    /** Its name. */
+    readonly name: string;
+  };
 }
 
-/** The steps from a relation or permission of a type: its usersets, references and arrows. */
+/**
+ * The steps from a relation or permission of a type: its usersets, references and arrows. Operators are not
+ * distinguished: also what an exclusion subtracts is a step.
+ *
+ * @example
+ * ```ts
+ * const arrows = memberSteps(engine.model, "item", "write").filter(({ through }) => through !== undefined);
+ * for (const { through, target } of arrows) console.log(through?.relation, target.type, target.name);
+ * ```
+ */
 export function memberSteps(model: Model, type: string, name: string): MemberStep[] {
   const definition = model.definitions.get(type);
   const steps: MemberStep[] = [];

@@ -7,12 +7,14 @@ import type {
 } from "svc-access/runtime";
 import type { Opened, OpenedIdentity } from "../identity/open-identity.ts";
 import type { Removals } from "../removals/removals.ts";
+import type { OpenedRights } from "../rights/open-rights.ts";
 
-/** What each part of the service may use: what is open, and who people are. */
+/** What each part of the service may use: what is open, who people are, and who may grant what. */
 export interface PartContext extends Opened {
   readonly identity: OpenedIdentity;
   /** Deletes records with their relationships; a part registers its kind. */
   readonly removals: Removals;
+  readonly rights: OpenedRights;
 }
 
 /** What one part adds to the server. */

@@ -22,6 +22,11 @@ import {
   type OrganizationTables,
 } from "./organization-tables.ts";
 import {
+  createOwnerClaims,
+  OWNER_CLAIM_RIGHTS,
+  type OwnerClaimTables,
+} from "./owner-claim-tables.ts";
+import {
   addResetLinkMaker,
   createPasswordTables,
   PASSWORD_RIGHTS,
@@ -42,7 +47,8 @@ export interface IamTables
     PasswordTables,
     RemovalTables,
     OrganizationTables,
-    GroupTables {}
+    GroupTables,
+    OwnerClaimTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -60,6 +66,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_removals", up: createRemovalTables },
     { name: "create_organizations", up: createOrganizationTables },
     { name: "create_groups", up: createGroupTables },
+    { name: "create_owner_claims", up: createOwnerClaims },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
@@ -73,6 +80,7 @@ export const IAM_TABLES: ServiceTables = {
     iam_users: ["select", "insert", "update", "delete"],
     iam_profiles: ["select", "insert", "update", "delete"],
     iam_preferences: ["select", "insert", "update", "delete"],
+    ...OWNER_CLAIM_RIGHTS,
     iam_throttles: ["select", "insert", "update", "delete"],
   },
 };

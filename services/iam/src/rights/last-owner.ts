@@ -1,0 +1,178 @@
+import {
+  type AuthorizationEngine,
+  AuthzError,
+  type ObjectReference,
+  type Precondition,
+  type Relationship,
+} from "svc-access/authz";
+import { DatabaseError, ServiceError } from "svc-access/runtime";
+import { EngineReads, tooMany } from "./engine-reads.ts";
+import type { Claims, OwnerClaims } from "./owner-claims.ts";
+import {
+  type EnabledUsers,
+  filterOf,
+  type OwnerChange,
+  type OwnerPath,
+  OwnerPaths,
+} from "./owner-paths.ts";
+import { formatRelationship, objectText } from "./relationship-text.ts";
+import { RightsModel } from "./rights-model.ts";
+
+/** The most zones that one operation may take an owner from. */
+const MOST_ZONES = 1000;
+const ZONE_OWNER = { type: "zone", relation: "owner" } as const;
+/** Subjects that are no users: the zone keeps its users without them. */
+const OTHERS: ReadonlySet<string> = new Set(["service", "service_account"]);
+/** After these, the work of an operation may still happen. */
+const UNSETTLED: ReadonlySet<string> = new Set(["UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"]);
+
+/** What keeps the owners of zones. */
+export interface LastOwnerOptions {
+  readonly engine: AuthorizationEngine;
+  readonly claims: OwnerClaims;
+  readonly enabled: EnabledUsers;
+}
+
+/**
+ * Keeps an enabled user as an owner of each zone, directly or through groups. Every operation that takes owners away
+ * runs in `guard`: deletions of relationships, disabling and deletion of users, deletion of groups.
+ *
+ * Users are in the database and owners in the engine, so no transaction covers both. Instead an operation claims
+ * what it takes away, then looks for another owner, claims what makes that one an owner, and looks again. Two
+ * operations that could leave a zone without an owner together claim something in common: one waits for the other.
+ */
+export class LastOwner {
+  readonly #options: LastOwnerOptions;
+  readonly #model: RightsModel;
+
+  constructor(options: LastOwnerOptions) {
+    this.#options = options;
+    this.#model = new RightsModel(options.engine.model);
+  }
+
+  /**
+   * Does an operation that may take owners from zones, unless it would leave a zone that has an enabled user as
+   * its owner without one.
+   *
+   * @param work gets what must be a part of its write, where it writes relationships
+   * @throws ServiceError FAILED_PRECONDITION if a zone would have no enabled owner; UNAVAILABLE if others change
+   * the same owners for too long; AuthzError or DatabaseError
+   */
+  async guard<Result>(
+    change: OwnerChange,
+    signal: AbortSignal,
+    work: (preconditions: readonly Precondition[]) => Promise<Result>,
+  ): Promise<Result> {
+    const relevant = { ...change, deletions: this.#relevant(change.deletions ?? []) };
+    const { deletions, leaving = [] } = relevant;
+    if (deletions.length === 0 && leaving.length === 0) return work([]);
+    const touched = [...deletions.map(({ resource }) => resource), ...leaving].map(objectText);
+    let isAtWork = false;
+    return this.#options.claims.during(
+      touched,
+      signal,
+      async (claims) => {
+        const paths = await this.#otherOwners(relevant, claims, signal);
+        if (paths === "busy") return paths;
+        isAtWork = true;
+        return work(preconditionsOf(paths, relevant));
+      },
+      (error) => !isAtWork || isSettled(error),
+    );
+  }
+
+  /** Deletions by which a user may stop to own a zone. */
+  #relevant(deletions: readonly Relationship[]): readonly Relationship[] {
+    return deletions.filter(
+      ({ resource, relation, subject }) =>
+        !OTHERS.has(subject.type) && this.#setsOf(resource.type, relation).length > 0,
+    );
+  }
+
+  #setsOf(type: string, relation: string): readonly string[] {
+    return this.#model.usersets({ type, relation }, [ZONE_OWNER]);
+  }
+
+  /** Who keeps owning each zone that the change touches, claimed. */
+  async #otherOwners(
+    change: OwnerChange,
+    claims: Claims,
+    signal: AbortSignal,
+  ): Promise<readonly OwnerPath[] | "busy"> {
+    const { engine, enabled } = this.#options;
+    const paths = new OwnerPaths(this.#model, new EngineReads(engine, signal), enabled);
+    const found: OwnerPath[] = [];
+    for (const zone of await this.#zones(change, new EngineReads(engine, signal))) {
+      const other = await paths.find(zone, change);
+      if (other !== undefined) found.push(other);
+      else if ((await paths.find(zone, {})) !== undefined) {
+        throw new ServiceError(
+          "FAILED_PRECONDITION",
+          `this would remove the last enabled user who owns the zone ${zone}`,
+        );
+      }
+    }
+    if (!(await claims.add(found.flatMap(objectsOf)))) return "busy";
+    // Another operation may have ended between the look and the claim.
+    const again = new OwnerPaths(this.#model, new EngineReads(engine, signal), enabled);
+    for (const path of found) if (!(await again.isThere(path, change))) return "busy";
+    return found;
+  }
+
+  /** The zones that may lose an owner. */
+  async #zones(
+    { deletions = [], leaving = [] }: OwnerChange,
+    reads: EngineReads,
+  ): Promise<ReadonlySet<string>> {
+    const sets = new Map<
+      string,
+      { readonly type: string; readonly id: string; relation?: string }
+    >();
+    const add = ({ type, id }: ObjectReference, relation?: string) =>
+      sets.set(`${type}:${id}#${relation}`, { type, id, ...(relation && { relation }) });
+    for (const { resource, relation } of deletions) {
+      for (const name of this.#setsOf(resource.type, relation)) add(resource, name);
+    }
+    for (const object of leaving) {
+      if (object.type === "user") add(object);
+      for (const relation of this.#model.relations(object.type) ?? []) {
+        for (const name of this.#setsOf(object.type, relation)) add(object, name);
+      }
+    }
+    const zones = new Set<string>();
+    for (const subject of sets.values()) {
+      const { type, relation } = ZONE_OWNER;
+      const found = await reads.objectsOf(type, relation, subject, MOST_ZONES);
+      for (const { id } of found) zones.add(id);
+      if (zones.size > MOST_ZONES) throw tooMany();
+    }
+    return zones;
+  }
+}
+
+function isSettled(error: unknown): boolean {
+  if (error instanceof DatabaseError) return false;
+  const isRefusal = error instanceof AuthzError || error instanceof ServiceError;
+  return isRefusal && !UNSETTLED.has(error.code);
+}
+
+/** The objects whose relationships make a user an owner, and the user. */
+function objectsOf({ userId, relationships }: OwnerPath): string[] {
+  return [...relationships.map(({ resource }) => objectText(resource)), `user:${userId}`];
+}
+
+/** That the other owners still are owners when the write is made. */
+function preconditionsOf(
+  paths: readonly OwnerPath[],
+  { writes = [] }: OwnerChange,
+): readonly Precondition[] {
+  const own = new Set(writes.map(formatRelationship));
+  const needed = new Map(
+    paths
+      .flatMap(({ relationships }) => relationships)
+      .map((relationship) => [formatRelationship(relationship), relationship]),
+  );
+  return [...needed]
+    .filter(([text]) => !own.has(text))
+    .map(([, relationship]) => ({ kind: "MUST_MATCH", filter: filterOf(relationship) }));
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ServiceDatabase, sql } from "svc-access/database";
+import { ServiceError } from "svc-access/runtime";
+import { databaseTime } from "../store/database-time.ts";
+import type { OwnerClaimTables } from "../store/owner-claim-tables.ts";
+
+/** Much longer than an operation may take: another one takes the claim over only if the process has ended. */
+const LEASE_MS = 60_000;
+const ATTEMPTS = 40;
+const PAUSE_MS = 50;
+
+/** What one operation has claimed. */
+export interface Claims {
+  /** Claims more; false if another operation has one of them. */
+  add(objects: readonly string[]): Promise<boolean>;
+}
+
+/**
+ * Makes operations that take owners from zones wait for each other, across replicas, where they concern the same
+ * objects. A claim is a row, and not a transaction: the work under it writes to another store.
+ */
+export class OwnerClaims {
+  readonly #database: ServiceDatabase<OwnerClaimTables>;
+  readonly #now: (() => number) | undefined;
+
+  /** @param now instead of the clock of the database; for tests */
+  constructor(database: ServiceDatabase<OwnerClaimTables>, now?: () => number) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /**
+   * Does work under claims. It begins again, without claims, if it returns `busy`.
+   *
+   * @param objects what is claimed first, as `type:id`
+   * @param isSettled whether the work is certainly over after an error; otherwise its claims stay until they expire
+   * @throws ServiceError UNAVAILABLE if others have the claims for too long
+   */
+  async during<Result>(
+    objects: readonly string[],
+    signal: AbortSignal,
+    work: (claims: Claims) => Promise<Result | "busy">,
+    isSettled: (error: unknown) => boolean,
+  ): Promise<Result> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const holder = randomUUID();
+      const add = (more: readonly string[]) => this.#claim(holder, more);
+      let keep = false;
+      try {
+        const result = (await add(objects)) ? await work({ add }) : "busy";
+        if (result !== "busy") return result;
+      } catch (error) {
+        keep = !isSettled(error);
+        throw error;
+      } finally {
+        if (!keep) await this.#release(holder);
+      }
+      // Those that met would otherwise meet again.
+      await sleep(Math.random() * PAUSE_MS, undefined, { signal }).catch(() =>
+        signal.throwIfAborted(),
+      );
+    }
+    throw new ServiceError("UNAVAILABLE", "another change of the owners of the zone is under way", {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  async #claim(holder: string, objects: readonly string[]): Promise<boolean> {
+    const wanted = [...new Set(objects)].sort();
+    if (wanted.length === 0) return true;
+    const { kind } = this.#database;
+    const now = () => databaseTime(kind, this.#now);
+    return this.#database.inTransaction(async (transaction) => {
+      for (const object of wanted) {
+        const expires = sql<number>`${now()} + ${sql.lit(LEASE_MS)}`;
+        const { numInsertedOrUpdatedRows = 0n } = await transaction
+          .insertInto("iam_owner_claims")
+          .values({ object, holder, expire_time: expires })
+          .onConflict((conflict) =>
+            conflict
+              .column("object")
+              .doUpdateSet({ holder, expire_time: expires })
+              .where((row) =>
+                row.or([
+                  row("iam_owner_claims.holder", "=", holder),
+                  row("iam_owner_claims.expire_time", "<", now()),
+                ]),
+              ),
+          )
+          .executeTakeFirst();
+        if (numInsertedOrUpdatedRows === 0n) return false;
+      }
+      return true;
+    });
+  }
+
+  async #release(holder: string): Promise<void> {
+    await this.#database.kysely
+      .deleteFrom("iam_owner_claims")
+      .where("holder", "=", holder)
+      .execute();
+  }
+}

@@ -1,0 +1,209 @@
+import type {
+  AuthorizationEngine,
+  ObjectReference,
+  Precondition,
+  Relationship,
+  RelationshipUpdate,
+} from "svc-access/authz";
+import { ServiceError } from "svc-access/runtime";
+import { type Caller, CallerRights, type ObjectRelation } from "./caller-rights.ts";
+import { EngineReads, mapSome } from "./engine-reads.ts";
+import { Handover } from "./handover.ts";
+import { Places } from "./places.ts";
+import { objectText } from "./relationship-text.ts";
+import { RightsModel } from "./rights-model.ts";
+import { StrongRelations } from "./strong-relations.ts";
+
+/** What the rules of one request share. */
+interface Decision {
+  readonly reads: EngineReads;
+  readonly places: Places;
+  readonly rights: CallerRights;
+}
+
+/**
+ * Decides who may write which relationships (docs/iam.md#who-may-grant). Each update needs the right to it in the
+ * state before the write.
+ */
+export class RelationshipRules {
+  readonly #engine: AuthorizationEngine;
+  readonly #model: RightsModel;
+
+  constructor(engine: AuthorizationEngine) {
+    this.#engine = engine;
+    this.#model = new RightsModel(engine.model);
+  }
+
+  /**
+   * Checks that a caller may make each of these changes.
+   *
+   * @returns what must be a part of the same write: it keeps what was decided on
+   * @throws ServiceError FORBIDDEN, or INVALID_ARGUMENT for a relation that the type does not have; AuthzError if
+   * it is not known
+   */
+  async assertMayWrite(
+    caller: Caller,
+    updates: readonly RelationshipUpdate[],
+    signal: AbortSignal,
+  ): Promise<{ readonly preconditions: readonly Precondition[] }> {
+    for (const { relationship } of updates) this.#assertWritable(relationship);
+    const decision = this.#begin(caller, signal);
+    await assertAll(
+      decision,
+      updates.map(({ relationship }) => written(relationship)),
+    );
+    const writes = updates.filter(({ operation }) => operation !== "DELETE");
+    const placed = await this.#assertPlaces(decision, updates);
+    await this.#assertMembers(decision, writes);
+    return { preconditions: [...named(writes), ...placed] };
+  }
+
+  /**
+   * Checks that those who hold `owner` or `admin` above a new place of an object hold nothing more by it than the
+   * caller may grant.
+   *
+   * @throws ServiceError FORBIDDEN
+   */
+  async assertMayPlace(
+    caller: Caller,
+    object: ObjectReference,
+    place: ObjectReference,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { reads, places, rights } = this.#begin(caller, signal);
+    await new Handover(this.#model, reads, places, rights).assertAllowed(object, place);
+  }
+
+  #begin(caller: Caller, signal: AbortSignal): Decision {
+    const reads = new EngineReads(this.#engine, signal);
+    const places = new Places(this.#model, reads);
+    return { reads, places, rights: new CallerRights(caller, this.#model, reads, places) };
+  }
+
+  #assertWritable({ resource, relation }: Relationship): void {
+    const { type } = resource;
+    const relations = this.#model.relations(type);
+    if (relations === undefined) {
+      throw invalid(`the model has no type ${JSON.stringify(type)}`);
+    }
+    if (!relations.includes(relation)) {
+      const known = relations.length === 0 ? "none" : relations.join(", ");
+      throw invalid(
+        `the type ${type} has no relation ${JSON.stringify(relation)}; it has ${known}`,
+      );
+    }
+    if (type === "group" && this.#model.places(type).has(relation)) {
+      throw new ServiceError(
+        "FORBIDDEN",
+        `the ${relation} of a group is written by CreateGroup and MoveGroup only`,
+      );
+    }
+  }
+
+  /** A change of the place of an object needs the right to it at the former and the new place. */
+  async #assertPlaces(
+    { reads, places, rights }: Decision,
+    updates: readonly RelationshipUpdate[],
+  ): Promise<Precondition[]> {
+    const changes = updates.filter(({ relationship: { resource, relation } }) =>
+      this.#model.places(resource.type).has(relation),
+    );
+    if (changes.length === 0) return [];
+    const preconditions: Precondition[] = [];
+    const needed: ObjectRelation[] = [];
+    const moved = new Map(
+      changes.map(({ relationship }) => [relationText(relationship), relationship]),
+    );
+    for (const { resource, relation } of moved.values()) {
+      const former = await places.named(resource, relation);
+      needed.push(...former.map((object) => ({ object, relation: "" })));
+      preconditions.push(...unchanged(resource, relation, former));
+    }
+    for (const { relationship } of changes)
+      needed.push({ object: relationship.subject, relation: "" });
+    await assertAll({ rights }, needed);
+    const handover = new Handover(this.#model, reads, places, rights);
+    for (const { operation, relationship } of changes) {
+      if (operation === "DELETE") continue;
+      await handover.assertAllowed(relationship.resource, relationship.subject);
+    }
+    return preconditions;
+  }
+
+  /** A new member of a set gets what its members hold, so the caller must be able to grant all of that. */
+  async #assertMembers(
+    { reads, rights }: Decision,
+    writes: readonly RelationshipUpdate[],
+  ): Promise<void> {
+    const { strong } = this.#model;
+    const sets = new Map<string, { readonly object: ObjectReference; readonly relation: string }>();
+    for (const { relationship } of writes) {
+      const { resource, relation } = relationship;
+      for (const name of this.#model.usersets({ type: resource.type, relation }, strong)) {
+        sets.set(`${objectText(resource)}#${name}`, { object: resource, relation: name });
+      }
+    }
+    const holdings = new StrongRelations(this.#model, reads);
+    const held = await mapSome([...sets.values()], (set) => holdings.of(set));
+    for (const [index, set] of [...sets.values()].entries()) {
+      if ((await rights.firstRefused(held[index] ?? [])) === undefined) continue;
+      const { object, relation } = set;
+      throw new ServiceError(
+        "FORBIDDEN",
+        `by ${objectText(object)}#${relation} its subjects hold relations that the caller may not grant`,
+      );
+    }
+  }
+}
+
+async function assertAll(
+  { rights }: Pick<Decision, "rights">,
+  relations: readonly ObjectRelation[],
+): Promise<void> {
+  const refused = await rights.firstRefused(relations);
+  if (refused === undefined) return;
+  const { object, relation } = refused;
+  throw new ServiceError(
+    "FORBIDDEN",
+    relation === ""
+      ? "permission denied: a former or the new place of an object"
+      : `permission denied: ${objectText(object)}#${relation}`,
+  );
+}
+
+function written({ resource, relation }: Relationship): ObjectRelation {
+  return { object: resource, relation };
+}
+
+/** An object that no relationship names is not made here, also if the last one is deleted meanwhile. */
+function named(writes: readonly RelationshipUpdate[]): Precondition[] {
+  const objects = new Map(
+    writes.map(({ relationship: { resource } }) => [objectText(resource), resource]),
+  );
+  return [...objects.values()].map(({ type, id }) => ({
+    kind: "MUST_MATCH",
+    filter: { resourceType: type, resourceId: id },
+  }));
+}
+
+/** That a relation of an object still names the same places. */
+function unchanged(
+  { type, id }: ObjectReference,
+  relation: string,
+  places: readonly ObjectReference[],
+): Precondition[] {
+  const filter = { resourceType: type, resourceId: id, relation };
+  if (places.length === 0) return [{ kind: "MUST_NOT_MATCH", filter }];
+  return places.map(({ type, id }) => ({
+    kind: "MUST_MATCH",
+    filter: { ...filter, subject: { type, id } },
+  }));
+}
+
+function relationText({ resource, relation }: Relationship): string {
+  return `${objectText(resource)}#${relation}`;
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", message);
+}
