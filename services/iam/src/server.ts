@@ -76,7 +76,7 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     openUsers(context),
     openDirectory(context),
     openGroups(context),
-    openOrganizations(),
+    await openOrganizations(context),
     openPermissions(context),
     { bindings: [ended.binding], jobs: [removals.job], metrics: removals.metrics },
   ];

@@ -19,9 +19,11 @@ const days = (fallback: number) =>
     .default(fallback);
 
 /** An organization is the id of a zone, and a claim. */
+export const ORGANIZATION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
 const organization = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be 1 to 64 letters, digits, '.', '_' and '-'");
+  .regex(ORGANIZATION_ID, "must be 1 to 64 letters, digits, '.', '_' and '-'");
 
 const origin = z.string().refine((value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;

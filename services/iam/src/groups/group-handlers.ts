@@ -1,8 +1,10 @@
+import type { SubjectReference } from "svc-access/authz";
 import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
 import type { IAMGroupServiceHandlers } from "../../gen/svc/iam/v1/groups_server.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
 import { changedFields } from "../rpc/field-mask.ts";
 import { pageSizeOf } from "../rpc/page-size.ts";
+import { toSubject } from "../rpc/relationship-messages.ts";
 import type { GroupCreation } from "./group-creation.ts";
 import type { GroupDeletion } from "./group-deletion.ts";
 import type { GroupMembers } from "./group-members.ts";
@@ -11,7 +13,6 @@ import type { GroupMoves } from "./group-moves.ts";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 import type { GroupTree } from "./group-tree.ts";
 import { readPageToken, writePageToken } from "./page-token.ts";
-import { subjectOf } from "./subject-of.ts";
 import type { VisibleGroups } from "./visible-groups.ts";
 
 /** What the handlers need. */
@@ -97,7 +98,7 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
     },
 
     async addMember(request, context) {
-      const member = subjectOf(request.member, "member");
+      const member = toSubject(request.member, "member");
       const group = await groupOf(request, records);
       const caller = requirePrincipal(context);
       const revision = await members.add(caller, group, member, context.signal);
@@ -106,7 +107,7 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
     },
 
     async removeMember(request, context) {
-      const member = subjectOf(request.member, "member");
+      const member = toSubject(request.member, "member");
       const group = await groupOf(request, records);
       const caller = requirePrincipal(context);
       const revision = await members.remove(caller, group, member, context.signal);
@@ -164,7 +165,7 @@ function placeName(parentId: string): string {
 async function recordMember(
   event: string,
   { id }: Pick<GroupRecord, "id">,
-  { type, id: subjectId, relation }: ReturnType<typeof subjectOf>,
+  { type, id: subjectId, relation }: SubjectReference,
   { audit }: CallContext,
 ): Promise<void> {
   const member = `${type}:${subjectId}${relation === undefined ? "" : `#${relation}`}`;

@@ -1,4 +1,9 @@
-import type { AuthorizationEngine, Precondition, Relationship } from "svc-access/authz";
+import type {
+  AuthorizationEngine,
+  CallOptions,
+  Precondition,
+  Relationship,
+} from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 
 /** How many groups may be above one another: SpiceDB stops at 50, and groups are members of groups too. */
@@ -31,7 +36,7 @@ export class GroupTree {
   ): Promise<ReadonlyMap<string, string>> {
     const parents = new Map<string, string>();
     await this.#each(ids, async (id) => {
-      const [parent] = await this.#parents(id, signal);
+      const [parent] = await this.#parents(id, { signal });
       if (parent !== undefined) parents.set(id, parent);
     });
     return parents;
@@ -46,7 +51,7 @@ export class GroupTree {
     const ids = [id];
     const preconditions: Precondition[] = [];
     for (const at of ids) {
-      const [parent, other] = await this.#parents(at, signal);
+      const [parent, other] = await this.#parents(at, { signal, newest: true });
       if (other !== undefined) {
         throw new ServiceError("FAILED_PRECONDITION", "a group is below several groups at once");
       }
@@ -71,14 +76,21 @@ export class GroupTree {
       relation,
       subject: { type: subject.type, id: zone },
     };
-    const { items } = await this.#engine.readRelationships(filter, { pageSize: 1 }, { signal });
+    const { items } = await this.#engine.readRelationships(
+      filter,
+      { pageSize: 1 },
+      { signal, newest: true },
+    );
     return items.length > 0;
   }
 
   /** Whether a group has groups right below it. */
   async hasChildren(id: string, signal: AbortSignal): Promise<boolean> {
     const page = { pageSize: 1 };
-    const { items } = await this.#engine.readRelationships(childrenFilter(id), page, { signal });
+    const { items } = await this.#engine.readRelationships(childrenFilter(id), page, {
+      signal,
+      newest: true,
+    });
     return items.length > 0;
   }
 
@@ -95,12 +107,17 @@ export class GroupTree {
       if (++height > most) throw tooDeep();
       const next: string[] = [];
       await this.#each(level, async (group) => {
-        const { items } = await this.#engine.readRelationships(childrenFilter(group), undefined, {
-          signal,
-        });
+        const { items, nextCursor } = await this.#engine.readRelationships(
+          childrenFilter(group),
+          undefined,
+          {
+            signal,
+            newest: true,
+          },
+        );
         next.push(...items.map(({ resource }) => resource.id));
         count += items.length;
-        if (count > MAX_BELOW) {
+        if (count > MAX_BELOW || nextCursor !== undefined) {
           throw new ServiceError(
             "FAILED_PRECONDITION",
             `more than ${MAX_BELOW} groups are below the group: move some of them first`,
@@ -112,9 +129,9 @@ export class GroupTree {
     return height;
   }
 
-  async #parents(id: string, signal: AbortSignal): Promise<readonly string[]> {
+  async #parents(id: string, options: CallOptions): Promise<readonly string[]> {
     const page = { pageSize: 2 };
-    const { items } = await this.#engine.readRelationships(parentsFilter(id), page, { signal });
+    const { items } = await this.#engine.readRelationships(parentsFilter(id), page, options);
     return items.map(({ subject }) => subject.id);
   }
 

@@ -94,12 +94,15 @@ export class MoveRights {
     for (const id of above) {
       for (const relation of ["owner", "manager", "permission_admin"] as const) {
         const filter = { resourceType: "group", resourceId: id, relation };
-        const { items } = await this.#engine.readRelationships(filter, undefined, { signal });
+        const { items, nextCursor } = await this.#engine.readRelationships(filter, undefined, {
+          signal,
+          newest: true,
+        });
         for (const { subject } of items) {
           const { type, id, relation: of = "" } = subject;
           heirs.set(JSON.stringify([relation, type, id, of]), { relation, subject });
         }
-        if (heirs.size <= MOST) continue;
+        if (heirs.size <= MOST && nextCursor === undefined) continue;
         throw new ServiceError(
           "FORBIDDEN",
           `the groups above at the new place have more than ${MOST} owners, managers and permission administrators`,
@@ -131,7 +134,7 @@ export class MoveRights {
     const answers: boolean[] = [];
     for (let start = 0; start < requests.length; start += MAX_BULK_CHECKS) {
       const part = requests.slice(start, start + MAX_BULK_CHECKS);
-      const { items } = await this.#engine.checkBulk(part, { signal });
+      const { items } = await this.#engine.checkBulk(part, { signal, newest: true });
       for (const item of items) {
         if (item.error !== undefined) throw item.error;
         answers.push(item.allowed);

@@ -36,7 +36,7 @@ export class PlaceRights {
       parentId === ""
         ? { resource: { type: "zone", id: organizationId }, permission: "create_groups", subject }
         : { resource: { type: "group", id: parentId }, permission: "create_child_groups", subject };
-    if (!(await this.#engine.check(request, { signal })).allowed) {
+    if (!(await this.#engine.check(request, { signal, newest: true })).allowed) {
       throw new ServiceError(
         "FORBIDDEN",
         parentId === ""

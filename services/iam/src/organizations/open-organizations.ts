@@ -1,8 +1,27 @@
 import { bindIAMOrganizationService } from "../../gen/svc/iam/v1/organizations_server.ts";
-import type { ServicePart } from "../parts/service-part.ts";
-import { LATER, unimplemented } from "../rpc/unimplemented.ts";
+import type { PartContext, ServicePart } from "../parts/service-part.ts";
+import { unimplemented } from "../rpc/unimplemented.ts";
+import { organizationHandlers } from "./organization-handlers.ts";
+import { OrganizationRecords } from "./organization-records.ts";
+import { OrganizationZones } from "./organization-zones.ts";
 
-/** Opens IAMOrganizationService. */
-export function openOrganizations(): ServicePart {
-  return { bindings: [bindIAMOrganizationService(unimplemented(LATER))] };
+const ELSEWHERE = "organizations are kept by Casdoor: create, change and delete them there";
+
+/** Opens IAMOrganizationService; the organization of the configuration always exists. */
+export async function openOrganizations(context: PartContext): Promise<ServicePart> {
+  const { configuration, database, engine, removals } = context;
+  const { organization } = configuration.sections.iam;
+  const records = new OrganizationRecords(database, removals);
+  // The row of one that is deleted stays, so its id is never used again.
+  removals.register({ name: "organization", objectType: "zone", deleteRecord: async () => {} });
+  if (configuration.config.security.authn.provider === "casdoor") {
+    return { bindings: [bindIAMOrganizationService(unimplemented(ELSEWHERE))] };
+  }
+  await records.create(organization, { displayName: organization, websiteUrl: "" });
+  const handlers = organizationHandlers({
+    zones: new OrganizationZones(engine),
+    records,
+    organization,
+  });
+  return { bindings: [bindIAMOrganizationService(handlers)] };
 }

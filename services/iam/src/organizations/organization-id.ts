@@ -1,0 +1,9 @@
+import { ORGANIZATION_ID } from "../config/iam-config.ts";
+
+/** Why a text cannot be the id of an organization, for people; undefined where it can. */
+export function organizationIdProblem(id: string): string | undefined {
+  if (id === "") return "is required";
+  return ORGANIZATION_ID.test(id)
+    ? undefined
+    : "must be 1 to 64 letters, digits, '.', '_' and '-', and begin with a letter or digit";
+}
