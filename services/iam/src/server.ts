@@ -7,7 +7,9 @@ import {
   type ServerOptions,
   StartUpError,
 } from "svc-access/runtime";
+import { openAudit } from "./audit-api/open-audit.ts";
 import { openAuth } from "./auth/open-auth.ts";
+import { openAuthzen } from "./authzen/open-authzen.ts";
 import { openBootstrap } from "./bootstrap/open-bootstrap.ts";
 import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
@@ -78,6 +80,8 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     openGroups(context),
     await openOrganizations(context),
     openPermissions(context),
+    openAuthzen(context),
+    await openAudit(context),
     { bindings: [ended.binding], jobs: [removals.job], metrics: removals.metrics },
   ];
   return {
@@ -107,6 +111,9 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     onStopping() {
       ended.feed.close();
       for (const { onStopping } of parts) onStopping?.();
+    },
+    async onClose() {
+      for (const { onClose } of parts) await onClose?.();
     },
     ...(keySet === undefined ? {} : { keySet }),
   };

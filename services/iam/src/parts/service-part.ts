@@ -31,4 +31,6 @@ export interface ServicePart {
   readonly metrics?: readonly ServiceMetric[];
   /** Ends what would keep the service from stopping, such as streams without an end. */
   readonly onStopping?: () => void;
+  /** Closes what the part has opened, when all calls have ended. */
+  readonly onClose?: () => Promise<void>;
 }

@@ -35,6 +35,8 @@ export class Exchange implements OnConnection {
   /** Called when it is, for exchanges that are not calls of a route. */
   onLost: (() => void) | undefined;
   messages: ComingMessages | undefined;
+  /** The id of the request in its response, if a raw handler sets another one than `requestId`. */
+  shownRequestId: string | undefined;
   /** The names of further response headers that pages of allowed origins may read. */
   exposed: readonly string[] = NONE;
 
@@ -265,7 +267,8 @@ export class Exchange implements OnConnection {
   }
 
   #addCommon(headers: string[], hasRest = false): void {
-    headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
+    const requestId = this.shownRequestId ?? this.requestId;
+    headers.push("X-Request-ID", requestId, "X-Content-Type-Options", "nosniff");
     const cors = this.#state.cors.responseHeaders(this.headers, this.exposed);
     if (cors.length > 0) addVarying(headers, cors);
     if (this.connection.isMultiplexed) return;

@@ -36,7 +36,10 @@ export interface RawRequest {
 export interface RawResponse {
   /** The HTTP status, 200 to 599. */
   readonly status: number;
-  /** Headers by names in any case; those that frame the message, and `X-Request-ID`, are the server's. */
+  /**
+   * Headers by names in any case; those that frame the message are the server's. `X-Request-ID` is the id
+   * of the log unless it is set, for APIs that must send back whichever id they get.
+   */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** The body; text is sent as UTF-8. Absent, it is empty. */
   readonly body?: string | Uint8Array;

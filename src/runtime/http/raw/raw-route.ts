@@ -70,6 +70,10 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     const lower = name.toLowerCase();
     if (NOT_TO_SET.has(lower)) continue;
+    if (lower === "x-request-id") {
+      exchange.shownRequestId = String(value);
+      continue;
+    }
     // The returned headers replace those that the handler, or the platform, set before.
     for (let index = headers.length - 2; index >= 0; index -= 2) {
       if (headers[index]?.toLowerCase() === lower) headers.splice(index, 2);
@@ -102,7 +106,6 @@ const NOT_TO_SET: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
   "transfer-encoding",
-  "x-request-id",
 ]);
 
 class ArrivedRawRequest implements RawRequest {

@@ -54,3 +54,11 @@ test("bytes and texts arrive unchanged", async () => {
     await stopAll();
   }
 });
+
+test("the id of the request is that of the log, unless the handler sets another one", async () => {
+  const { response } = await answerTo({ status: 200 });
+  expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  await stopAll();
+  const own = { status: 200, headers: { "x-request-id": "an id of theirs" } };
+  expect((await answerTo(own)).response.headers.get("x-request-id")).toBe("an id of theirs");
+});

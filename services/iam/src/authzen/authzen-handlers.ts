@@ -1,0 +1,137 @@
+import { AuthzError } from "svc-access/authz";
+import {
+  type CallContext,
+  type ProcessLogger,
+  type RawHandler,
+  type RawRequest,
+  type RawResponse,
+  ServiceError,
+} from "svc-access/runtime";
+import { readEvaluation, readEvaluations } from "./evaluation-request.ts";
+import type { Evaluator } from "./evaluator.ts";
+
+/** Where the metadata is, by the specification. */
+export const METADATA_PATH = "/.well-known/authzen-configuration";
+/** Where one decision is asked for. */
+export const EVALUATION_PATH = "/access/v1/evaluation";
+/** Where several are. */
+export const EVALUATIONS_PATH = "/access/v1/evaluations";
+
+/** What the handlers need. */
+export interface AuthzenOptions {
+  /** `iam.public_url`. */
+  readonly origin: string;
+  readonly evaluator: Pick<Evaluator, "one" | "several">;
+  readonly logger: Pick<ProcessLogger, "warn">;
+}
+
+const JSON_TYPE = /^application\/json[\t ]*(?:;|$)/i;
+/** A request identifier is sent back as it came: printable, and no longer than this. */
+const REQUEST_ID = /^[\x20-\x7e]{1,1024}$/;
+const LARGEST_BODY = 1024 * 1024;
+const METADATA_SECONDS = 3600;
+
+/**
+ * The Access Evaluation and Access Evaluations APIs of AuthZEN 1.0 (OpenID Authorization API 1.0), and
+ * the metadata of this policy decision point. The rules are the standard's: unknown fields are ignored,
+ * a denial is a response like any other, and an error is a status with a text.
+ */
+export function authzenHandlers({ origin, evaluator, logger }: AuthzenOptions): RawHandler[] {
+  const metadata = JSON.stringify({
+    policy_decision_point: origin,
+    access_evaluation_endpoint: `${origin}${EVALUATION_PATH}`,
+    access_evaluations_endpoint: `${origin}${EVALUATIONS_PATH}`,
+  });
+  const answering =
+    (answer: (body: Uint8Array, call: CallContext) => Promise<unknown>): RawHandler["handle"] =>
+    async (request, call) => {
+      const echoed = requestIdOf(request);
+      try {
+        assertService(call);
+        return json(await answer(await bodyOf(request), call), echoed);
+      } catch (error) {
+        return errorResponse(error, echoed, logger);
+      }
+    };
+  return [
+    {
+      path: METADATA_PATH,
+      handle: (request) => ({
+        status: 200,
+        headers: {
+          "Content-Type": "application/json",
+          "Cache-Control": `public, max-age=${METADATA_SECONDS}`,
+          ...requestIdOf(request),
+        },
+        body: metadata,
+      }),
+    },
+    {
+      path: EVALUATION_PATH,
+      handle: answering((body, call) => evaluator.one(readEvaluation(body), call)),
+    },
+    {
+      path: EVALUATIONS_PATH,
+      handle: answering(async (body, call) => {
+        const request = readEvaluations(body);
+        if (!("items" in request)) return evaluator.one(request, call);
+        return { evaluations: await evaluator.several(request, call) };
+      }),
+    },
+  ];
+}
+
+/** A policy enforcement point is a service that sends its internal token. */
+function assertService({ principal }: CallContext): void {
+  if (principal === undefined) {
+    throw new ServiceError("UNAUTHORIZED", "send the internal token of a service");
+  }
+  if (principal.source !== "internal" || principal.subjectType !== "service") {
+    throw new ServiceError("FORBIDDEN", "only services ask for decisions");
+  }
+}
+
+/** @throws ServiceError INVALID_ARGUMENT for another content type, PAYLOAD_TOO_LARGE */
+async function bodyOf(request: RawRequest): Promise<Uint8Array> {
+  const [type = "", ...others] = request.headers.all("content-type");
+  if (others.length > 0 || !JSON_TYPE.test(type)) {
+    throw new ServiceError("INVALID_ARGUMENT", "Content-Type must be application/json");
+  }
+  const body = await request.body();
+  if (body.length <= LARGEST_BODY) return body;
+  throw new ServiceError("PAYLOAD_TOO_LARGE", `the body must have at most ${LARGEST_BODY} bytes`);
+}
+
+function requestIdOf({ headers }: RawRequest): Readonly<Record<string, string>> {
+  const [id, ...others] = headers.all("x-request-id");
+  const isSentBack = id !== undefined && others.length === 0 && REQUEST_ID.test(id);
+  return isSentBack ? { "X-Request-ID": id } : {};
+}
+
+function json(value: unknown, headers: Readonly<Record<string, string>>): RawResponse {
+  return {
+    status: 200,
+    headers: { "Content-Type": "application/json", "Cache-Control": "no-store", ...headers },
+    body: JSON.stringify(value),
+  };
+}
+
+/** @throws the error if it is not one that the caller can do something about */
+function errorResponse(
+  error: unknown,
+  echoed: Readonly<Record<string, string>>,
+  logger: AuthzenOptions["logger"],
+): RawResponse {
+  const headers = {
+    "Content-Type": "text/plain; charset=utf-8",
+    "Cache-Control": "no-store",
+    ...echoed,
+  };
+  if (error instanceof ServiceError && error.status < 500) {
+    const challenge = error.status === 401 ? { "WWW-Authenticate": "Bearer" } : {};
+    return { status: error.status, headers: { ...headers, ...challenge }, body: error.message };
+  }
+  if (!(error instanceof AuthzError) || error.code === "CANCELLED") throw error;
+  logger.warn({ err: error }, "AuthZEN: no decision was made");
+  return { status: 503, headers: { ...headers, "Retry-After": "1" }, body: "no decision was made" };
+}
