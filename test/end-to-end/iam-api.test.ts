@@ -46,9 +46,24 @@ const SERVICES: Readonly<Record<string, readonly string[]>> = {
     "DeleteRelationship",
     "LookupResources",
     "LookupSubjects",
+    "WriteRelationships",
+    "ReadRelationships",
+    "CheckAnyPermission",
+    "CheckBulkPermissions",
+    "ExplainPermission",
+    "WatchRelationships",
+    "GetModel",
   ],
   IAMAuthorizationService: ["WriteRelationships", "CheckPermission", "ListRelationships"],
-  IAMLocalUserService: ["ListUsers", "CreateUser"],
+  IAMLocalUserService: [
+    "ListUsers",
+    "CreateUser",
+    "GetUser",
+    "UpdateUser",
+    "DisableUser",
+    "EnableUser",
+    "DeleteUser",
+  ],
   IAMRevocationService: ["WatchRevocations"],
   IAMSessionService: [
     "ListMySessions",
@@ -109,7 +124,8 @@ test("it has no finding, warnings included", () => {
   const { status, stdout } = runSvcAccess(["lint", "--strict", ...model, "proto"], {
     cwd: ROOT,
   });
-  expect(stdout).toBe("46 RPCs: 0 errors, 0 warnings\n");
+  const count = Object.values(SERVICES).flat().length;
+  expect(stdout).toBe(`${count} RPCs: 0 errors, 0 warnings\n`);
   expect(status).toBe(0);
 });
 

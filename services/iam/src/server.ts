@@ -102,6 +102,7 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
         ended.clock,
       ),
     ],
+    admission: parts.flatMap(({ admission = [] }) => admission),
     metrics: parts.flatMap(({ metrics = [] }) => metrics),
     readiness: {
       ...Object.assign({}, ...parts.map(({ readiness }) => readiness)),

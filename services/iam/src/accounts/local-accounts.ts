@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Kysely, Selectable } from "svc-access/database";
+import type { Kysely } from "svc-access/database";
 import { isStorable } from "../store/storable-text.ts";
 import type { UserTables } from "../store/user-tables.ts";
-import type { Account } from "./account.ts";
+import { type AccountRow, type AccountTable, accountOf, type LocalAccount } from "./account-row.ts";
 import { usernameKey } from "./username.ts";
 
 /** A new account; its fields are valid. */
@@ -13,17 +13,6 @@ export interface NewAccount {
   readonly passwordHash: string;
 }
 
-/** A local account, with what only this service keeps of it. */
-export interface LocalAccount extends Account {
-  readonly avatarUrl: string;
-  /** Changes with each change of the account. */
-  readonly etag: string;
-  /** Milliseconds since the epoch. */
-  readonly createTime: number;
-  /** Milliseconds since the epoch. */
-  readonly updateTime: number;
-}
-
 /** An account with the hash of its password, which no other part sees. */
 export interface LoginAccount {
   readonly account: LocalAccount;
@@ -32,16 +21,11 @@ export interface LoginAccount {
   readonly passwordVersion: number;
 }
 
-/** The table of the accounts, such as in a transaction. */
-export type AccountTable = Kysely<Pick<UserTables, "iam_users">>;
-
 /** What a user may change of the own account. */
 export interface ProfileChange {
   readonly displayName?: string;
   readonly avatarUrl?: string;
 }
-
-type Row = Selectable<UserTables["iam_users"]>;
 
 /** The local users in the database. */
 export class LocalAccounts {
@@ -72,7 +56,7 @@ export class LocalAccounts {
     database: AccountTable = this.#database.$pickTables<"iam_users">(),
   ): Promise<LocalAccount | undefined> {
     const now = this.#now();
-    const row: Row = {
+    const row: AccountRow = {
       id,
       username,
       username_key: usernameKey(username),
@@ -207,8 +191,8 @@ export class LocalAccounts {
   }
 
   /**
-   * Whether the password of an account still has a version. It keeps it until the transaction ends: a
-   * change waits.
+   * Whether an account is enabled, and its password still has a version. Both stay so until the
+   * transaction ends: a change waits.
    *
    * @param version undefined: whichever it has
    */
@@ -218,6 +202,7 @@ export class LocalAccounts {
       // It locks the row, in both kinds of databases.
       .set((row) => ({ password_version: row.ref("password_version") }))
       .where("id", "=", id)
+      .where("disabled", "=", 0)
       .where("deleted_time", "is", null);
     if (version !== undefined) query = query.where("password_version", "=", version);
     return (await query.executeTakeFirst()).numUpdatedRows > 0n;
@@ -233,19 +218,7 @@ export class LocalAccounts {
       .execute();
   }
 
-  #account(row: Row): LocalAccount {
-    return {
-      id: row.id,
-      subjectType: "user",
-      username: row.username,
-      displayName: row.display_name,
-      email: row.email,
-      organizationId: this.#organization,
-      avatarUrl: row.avatar_url,
-      disabled: Number(row.disabled) !== 0,
-      etag: row.etag,
-      createTime: Number(row.create_time),
-      updateTime: Number(row.update_time),
-    };
+  #account(row: AccountRow): LocalAccount {
+    return accountOf(row, this.#organization);
   }
 }

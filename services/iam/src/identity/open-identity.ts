@@ -8,7 +8,8 @@ import {
   type ProcessLogger,
   type TokenVerifier,
 } from "svc-access/runtime";
-import { type AccountTable, LocalAccounts } from "../accounts/local-accounts.ts";
+import type { AccountTable } from "../accounts/account-row.ts";
+import { LocalAccounts } from "../accounts/local-accounts.ts";
 import { PasswordLogin } from "../accounts/password-login.ts";
 import { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
 import { LoginThrottle } from "../accounts/throttle/login-throttle.ts";

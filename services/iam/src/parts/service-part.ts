@@ -1,4 +1,5 @@
 import type {
+  AdmissionCheck,
   Job,
   RawHandler,
   ReadinessCheck,
@@ -27,6 +28,8 @@ export interface ServicePart {
   readonly jobs?: readonly Job[];
   /** What it says in `/readyz`, by name. */
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
+  /** Whom it refuses, of authorized callers of any RPC. */
+  readonly admission?: readonly AdmissionCheck[];
   /** Its metrics. */
   readonly metrics?: readonly ServiceMetric[];
   /** Ends what would keep the service from stopping, such as streams without an end. */

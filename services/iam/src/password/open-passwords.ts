@@ -1,5 +1,6 @@
 import { ServiceError } from "svc-access/runtime";
 import { bindIAMPasswordService } from "../../gen/svc/iam/v1/users_server.ts";
+import { ResetLinks } from "../accounts/reset-links.ts";
 import { FormTokens } from "../pages/form-tokens.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
 import { unimplemented } from "../rpc/unimplemented.ts";
@@ -10,7 +11,6 @@ import { AccountRights } from "../users/account-rights.ts";
 import { PasswordChanges } from "./password-changes.ts";
 import { passwordHandlers } from "./password-handlers.ts";
 import { resetHandler } from "./reset-handler.ts";
-import { ResetLinks } from "./reset-links.ts";
 import { RESET_PATH } from "./reset-path.ts";
 import { ResetRights } from "./reset-rights.ts";
 

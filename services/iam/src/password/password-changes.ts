@@ -4,11 +4,11 @@ import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { PasswordLogin } from "../accounts/password-login.ts";
 import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
 import { passwordProblem } from "../accounts/passwords/password-rules.ts";
+import type { DeadResetLink, ResetLink, ResetLinks } from "../accounts/reset-links.ts";
 import type { LoginSession } from "../sessions/login-session.ts";
 import type { UserSessions } from "../sessions/user-sessions.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { IamTables } from "../store/tables.ts";
-import type { DeadResetLink, ResetLink, ResetLinks } from "./reset-links.ts";
 import type { ResetRights } from "./reset-rights.ts";
 
 /** What setting passwords needs. */

@@ -2,15 +2,16 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
 import type { ChangeMyPasswordRequest } from "../../gen/svc/iam/v1/users_pb.ts";
 import type { IAMPasswordServiceHandlers } from "../../gen/svc/iam/v1/users_server.ts";
-import type { LocalAccount, LocalAccounts } from "../accounts/local-accounts.ts";
+import type { LocalAccount } from "../accounts/account-row.ts";
+import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import { LONGEST_PASSWORD_BYTES } from "../accounts/password-login.ts";
 import { passwordProblem } from "../accounts/passwords/password-rules.ts";
+import type { ResetLinks } from "../accounts/reset-links.ts";
 import { QueueFullError } from "../queue/work-queue.ts";
 import { isSessionOf } from "../session-api/session-message.ts";
 import type { UserSessions } from "../sessions/user-sessions.ts";
 import { callingUser, localUser } from "../users/named-user.ts";
 import type { ChangeResult, PasswordChanges } from "./password-changes.ts";
-import type { ResetLinks } from "./reset-links.ts";
 import { RESET_PATH } from "./reset-path.ts";
 import type { ResetRights } from "./reset-rights.ts";
 

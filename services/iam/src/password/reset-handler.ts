@@ -8,6 +8,7 @@ import type {
   RawResponse,
 } from "svc-access/runtime";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
+import type { DeadResetLink, ResetLink, ResetLinks } from "../accounts/reset-links.ts";
 import { cookieLine, cookiesOf, removedCookie } from "../browser-login/cookies.ts";
 import { isFromAnotherSite } from "../pages/cross-site.ts";
 import { foreignFormPage } from "../pages/foreign-form-page.ts";
@@ -17,7 +18,6 @@ import { pageResponse, redirectResponse } from "../pages/page-response.ts";
 import { QueueFullError } from "../queue/work-queue.ts";
 import { DatabaseUnavailable } from "../store/provider-database.ts";
 import type { PasswordChanges } from "./password-changes.ts";
-import type { DeadResetLink, ResetLink, ResetLinks } from "./reset-links.ts";
 import { deadResetLinkPage, passwordSetPage, resetLaterPage, resetPage } from "./reset-pages.ts";
 import { RESET_PATH } from "./reset-path.ts";
 import type { ResetRights } from "./reset-rights.ts";

@@ -1,8 +1,8 @@
 import type { AuthorizationEngine } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
+import type { LinkMaker } from "../accounts/reset-links.ts";
 import type { AccountRights } from "../users/account-rights.ts";
-import type { LinkMaker } from "./reset-links.ts";
 
 /** What the decision needs. */
 export interface ResetRightsOptions {

@@ -1,5 +1,6 @@
 import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
-import type { LocalAccount, LocalAccounts } from "../accounts/local-accounts.ts";
+import type { LocalAccount } from "../accounts/account-row.ts";
+import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import { assertOwnOrganization } from "./own-organization.ts";
 
 /**

@@ -1,19 +1,18 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "svc-access/runtime";
-import type { UserSchema } from "../../gen/svc/iam/v1/user_pb.ts";
 import type { CreateUserRequest } from "../../gen/svc/iam/v1/users_pb.ts";
 import type { IAMLocalUserServiceHandlers } from "../../gen/svc/iam/v1/users_server.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
 import { emailProblem } from "../accounts/email-address.ts";
-import type { LocalAccount, LocalAccounts } from "../accounts/local-accounts.ts";
+import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
 import { passwordProblem } from "../accounts/passwords/password-rules.ts";
 import { usernameProblem } from "../accounts/username.ts";
 import { QueueFullError } from "../queue/work-queue.ts";
 import type { Groups } from "./groups.ts";
+import { refuseInvalidFields } from "./invalid-fields.ts";
 import { assertOwnOrganization } from "./own-organization.ts";
 import { readPageToken, writePageToken } from "./page-token.ts";
+import { userOf } from "./user-message.ts";
 
 /** What the handlers need. */
 export interface UserHandlersOptions {
@@ -27,8 +26,11 @@ export interface UserHandlersOptions {
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 
-/** The handlers of IAMLocalUserService. */
-export function userHandlers(options: UserHandlersOptions): IAMLocalUserServiceHandlers {
+/** The handlers of all users. */
+export type UserHandlers = Pick<IAMLocalUserServiceHandlers, "listUsers" | "createUser">;
+
+/** The handlers of IAMLocalUserService that list and create users. */
+export function userHandlers(options: UserHandlersOptions): UserHandlers {
   const { accounts, hasher, groups, organization } = options;
   return {
     async listUsers({ pageSize, pageToken }, context) {
@@ -68,19 +70,12 @@ export function userHandlers(options: UserHandlersOptions): IAMLocalUserServiceH
 
 async function assertValid(request: CreateUserRequest): Promise<void> {
   const { username, displayName, email, password } = request;
-  const problems = {
+  refuseInvalidFields({
     username: usernameProblem(username),
     display_name: displayNameProblem(displayName),
     email: emailProblem(email),
     password: await passwordProblem(password, request),
-  };
-  const found = Object.entries(problems).filter((entry) => entry[1] !== undefined);
-  if (found.length === 0) return;
-  throw new ServiceError(
-    "INVALID_ARGUMENT",
-    found.map(([field, problem]) => `${field} ${problem}`).join("; "),
-    { details: { fields: Object.fromEntries(found) } },
-  );
+  });
 }
 
 async function hash(hasher: PasswordHasher, password: string, signal: AbortSignal) {
@@ -93,23 +88,4 @@ async function hash(hasher: PasswordHasher, password: string, signal: AbortSigna
       retryAfterSeconds: 1,
     });
   }
-}
-
-function userOf(
-  account: LocalAccount,
-  groupIds: readonly string[],
-): MessageInitShape<typeof UserSchema> {
-  const { id, username, displayName, email, organizationId, avatarUrl, disabled } = account;
-  return {
-    id,
-    username,
-    displayName,
-    email,
-    organizationId,
-    groupIds: [...groupIds],
-    avatarUrl,
-    disabled,
-    createTime: timestampFromMs(account.createTime),
-    updateTime: timestampFromMs(account.updateTime),
-  };
 }

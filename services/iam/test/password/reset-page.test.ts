@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ServiceDatabase } from "svc-access/database";
 import { type AuditEvent, openAuditLog } from "svc-access/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { RESET_LINK_LIFE_MS, ResetLinks } from "../../src/password/reset-links.ts";
+import { RESET_LINK_LIFE_MS, ResetLinks } from "../../src/accounts/reset-links.ts";
 import type { PasswordTables } from "../../src/store/password-tables.ts";
 import type { Browser } from "../support/browser.ts";
 import { databaseOf } from "../support/browser-login.ts";

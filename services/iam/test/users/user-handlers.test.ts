@@ -7,6 +7,7 @@ import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
 import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
 import { Groups } from "../../src/users/groups.ts";
+import { userChangeHandlers } from "../../src/users/user-change-handlers.ts";
 import { userHandlers } from "../../src/users/user-handlers.ts";
 import { sqlite } from "../support/databases.ts";
 
@@ -26,9 +27,11 @@ beforeAll(async () => {
   const hasher = new PasswordHasher({ memory: 64, passes: 1, parallelism: 1 });
   server = await startTestServer(
     (engine) =>
-      bindIAMLocalUserService(
-        userHandlers({ accounts, hasher, groups: new Groups(engine), organization: "acme" }),
-      ),
+      bindIAMLocalUserService({
+        ...userHandlers({ accounts, hasher, groups: new Groups(engine), organization: "acme" }),
+        // Tested with a whole service.
+        ...userChangeHandlers({} as never),
+      }),
     {
       model: MODEL,
       relationships: [

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/iam/v1/user.proto.
  */
 export const file_svc_iam_v1_user: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvaWFtL3YxL3VzZXIucHJvdG8SCnN2Yy5pYW0udjEi/QEKBFVzZXISCgoCaWQYASABKAkSEAoIdXNlcm5hbWUYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg0KBWVtYWlsGAQgASgJEhcKD29yZ2FuaXphdGlvbl9pZBgFIAEoCRIRCglncm91cF9pZHMYBiADKAkSEgoKYXZhdGFyX3VybBgHIAEoCRIQCghkaXNhYmxlZBgIIAEoCBIvCgtjcmVhdGVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("ChVzdmMvaWFtL3YxL3VzZXIucHJvdG8SCnN2Yy5pYW0udjEiiwIKBFVzZXISCgoCaWQYASABKAkSEAoIdXNlcm5hbWUYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg0KBWVtYWlsGAQgASgJEhcKD29yZ2FuaXphdGlvbl9pZBgFIAEoCRIRCglncm91cF9pZHMYBiADKAkSEgoKYXZhdGFyX3VybBgHIAEoCRIQCghkaXNhYmxlZBgIIAEoCBIvCgtjcmVhdGVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGV0YWcYCyABKAliBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * A user. Credentials are not part of it.
@@ -91,6 +91,15 @@ export type User = Message<"svc.iam.v1.User"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 10;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * Changes with each change of the user. In a change, the value that was read:
+   * the change fails if the user has another one by now. Empty where the identity
+   * provider has none.
+   *
+   * @generated from field: string etag = 11;
+   */
+  etag: string;
 };
 
 /**

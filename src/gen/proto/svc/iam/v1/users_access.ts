@@ -6,11 +6,21 @@ import { type AccessPolicies, deepFreeze } from "svc-access/runtime";
 // The full method names of svc.iam.v1.IAMLocalUserService.
 export const IAMLocalUserService_ListUsers = "svc.iam.v1.IAMLocalUserService/ListUsers";
 export const IAMLocalUserService_CreateUser = "svc.iam.v1.IAMLocalUserService/CreateUser";
+export const IAMLocalUserService_GetUser = "svc.iam.v1.IAMLocalUserService/GetUser";
+export const IAMLocalUserService_UpdateUser = "svc.iam.v1.IAMLocalUserService/UpdateUser";
+export const IAMLocalUserService_DisableUser = "svc.iam.v1.IAMLocalUserService/DisableUser";
+export const IAMLocalUserService_EnableUser = "svc.iam.v1.IAMLocalUserService/EnableUser";
+export const IAMLocalUserService_DeleteUser = "svc.iam.v1.IAMLocalUserService/DeleteUser";
 
 /** A full method name of svc.iam.v1.IAMLocalUserService. */
 export type IAMLocalUserServiceMethod =
   | typeof IAMLocalUserService_ListUsers
-  | typeof IAMLocalUserService_CreateUser;
+  | typeof IAMLocalUserService_CreateUser
+  | typeof IAMLocalUserService_GetUser
+  | typeof IAMLocalUserService_UpdateUser
+  | typeof IAMLocalUserService_DisableUser
+  | typeof IAMLocalUserService_EnableUser
+  | typeof IAMLocalUserService_DeleteUser;
 
 /** The access policies of svc.iam.v1.IAMLocalUserService. */
 export const IAMLocalUserServicePolicies: AccessPolicies<IAMLocalUserServiceMethod> = deepFreeze({
@@ -34,6 +44,64 @@ export const IAMLocalUserServicePolicies: AccessPolicies<IAMLocalUserServiceMeth
       mode: "CHECK_ONLY",
     },
     audit: { event: "iam.user.create", riskLevel: "HIGH" },
+    rateLimit: { qps: 2, burst: 10 },
+  },
+  [IAMLocalUserService_GetUser]: {
+    exposure: "AUTHORIZED",
+    publish: true,
+    authz: {
+      action: "view_users",
+      resource: { type: "zone", id: [{ kind: "principal", field: "organization_id" }] },
+      audience: "user",
+      mode: "CHECK_ONLY",
+    },
+  },
+  [IAMLocalUserService_UpdateUser]: {
+    exposure: "AUTHORIZED",
+    publish: true,
+    authz: {
+      action: "manage_users",
+      resource: { type: "zone", id: [{ kind: "principal", field: "organization_id" }] },
+      audience: "user",
+      mode: "CHECK_ONLY",
+    },
+    audit: { event: "iam.user.update", riskLevel: "HIGH" },
+    rateLimit: { qps: 2, burst: 10 },
+  },
+  [IAMLocalUserService_DisableUser]: {
+    exposure: "AUTHORIZED",
+    publish: true,
+    authz: {
+      action: "manage_users",
+      resource: { type: "zone", id: [{ kind: "principal", field: "organization_id" }] },
+      audience: "user",
+      mode: "CHECK_ONLY",
+    },
+    audit: { event: "iam.user.disable", riskLevel: "HIGH" },
+    rateLimit: { qps: 2, burst: 10 },
+  },
+  [IAMLocalUserService_EnableUser]: {
+    exposure: "AUTHORIZED",
+    publish: true,
+    authz: {
+      action: "manage_users",
+      resource: { type: "zone", id: [{ kind: "principal", field: "organization_id" }] },
+      audience: "user",
+      mode: "CHECK_ONLY",
+    },
+    audit: { event: "iam.user.enable", riskLevel: "HIGH" },
+    rateLimit: { qps: 2, burst: 10 },
+  },
+  [IAMLocalUserService_DeleteUser]: {
+    exposure: "AUTHORIZED",
+    publish: true,
+    authz: {
+      action: "manage_users",
+      resource: { type: "zone", id: [{ kind: "principal", field: "organization_id" }] },
+      audience: "user",
+      mode: "CHECK_ONLY",
+    },
+    audit: { event: "iam.user.delete", riskLevel: "CRITICAL" },
     rateLimit: { qps: 2, burst: 10 },
   },
 });

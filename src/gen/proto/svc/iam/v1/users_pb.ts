@@ -7,8 +7,8 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_access_v1_policy } from "../../access/v1/policy_pb.ts";
 import type { User } from "./user_pb.ts";
 import { file_svc_iam_v1_user } from "./user_pb.ts";
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/iam/v1/users.proto.
  */
 export const file_svc_iam_v1_users: GenFile = /*@__PURE__*/
-  fileDesc("ChZzdmMvaWFtL3YxL3VzZXJzLnByb3RvEgpzdmMuaWFtLnYxIkwKI0lBTUxvY2FsVXNlclNlcnZpY2VMaXN0VXNlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImAKJElBTUxvY2FsVXNlclNlcnZpY2VMaXN0VXNlcnNSZXNwb25zZRIfCgV1c2VycxgBIAMoCzIQLnN2Yy5pYW0udjEuVXNlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYQoRQ3JlYXRlVXNlclJlcXVlc3QSEAoIdXNlcm5hbWUYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBWVtYWlsGAMgASgJEhUKCHBhc3N3b3JkGAQgASgJQgOAAQEiNAoSQ3JlYXRlVXNlclJlc3BvbnNlEh4KBHVzZXIYASABKAsyEC5zdmMuaWFtLnYxLlVzZXIiUwoXQ2hhbmdlTXlQYXNzd29yZFJlcXVlc3QSHQoQY3VycmVudF9wYXNzd29yZBgBIAEoCUIDgAEBEhkKDG5ld19wYXNzd29yZBgCIAEoCUIDgAEBIjcKGENoYW5nZU15UGFzc3dvcmRSZXNwb25zZRIbChNlbmRlZF9zZXNzaW9uX2NvdW50GAEgASgFIjEKHkNyZWF0ZVBhc3N3b3JkUmVzZXRMaW5rUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJImQKH0NyZWF0ZVBhc3N3b3JkUmVzZXRMaW5rUmVzcG9uc2USEAoDdXJsGAEgASgJQgOAAQESLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMpcDChNJQU1Mb2NhbFVzZXJTZXJ2aWNlEr4BCglMaXN0VXNlcnMSLy5zdmMuaWFtLnYxLklBTUxvY2FsVXNlclNlcnZpY2VMaXN0VXNlcnNSZXF1ZXN0GjAuc3ZjLmlhbS52MS5JQU1Mb2NhbFVzZXJTZXJ2aWNlTGlzdFVzZXJzUmVzcG9uc2UiTpACAdLnGDYIAhIuCgp2aWV3X3VzZXJzEiB6b25lOntwcmluY2lwYWwub3JnYW5pemF0aW9uX2lkfSoCCAGC0+STAgsSCS92MS91c2VycxK+AQoKQ3JlYXRlVXNlchIdLnN2Yy5pYW0udjEuQ3JlYXRlVXNlclJlcXVlc3QaHi5zdmMuaWFtLnYxLkNyZWF0ZVVzZXJSZXNwb25zZSJx0ucYUwgCEjAKDG1hbmFnZV91c2VycxIgem9uZTp7cHJpbmNpcGFsLm9yZ2FuaXphdGlvbl9pZH0aEwoPaWFtLnVzZXIuY3JlYXRlEAIiBAgCEAoqAggBgtPkkwIUOgEqYgR1c2VyIgkvdjEvdXNlcnMy8gMKEklBTVBhc3N3b3JkU2VydmljZRLKAQoQQ2hhbmdlTXlQYXNzd29yZBIjLnN2Yy5pYW0udjEuQ2hhbmdlTXlQYXNzd29yZFJlcXVlc3QaJC5zdmMuaWFtLnYxLkNoYW5nZU15UGFzc3dvcmRSZXNwb25zZSJr0ucYQggBGjQKE2lhbS5wYXNzd29yZC5jaGFuZ2UQAiIbdXNlcjp7cHJpbmNpcGFsLnN1YmplY3RfaWR9IgQIAhAKKgIIAYLT5JMCHzoBKiIaL3YxL2lhbS9tZS9wYXNzd29yZDpjaGFuZ2USjgIKF0NyZWF0ZVBhc3N3b3JkUmVzZXRMaW5rEiouc3ZjLmlhbS52MS5DcmVhdGVQYXNzd29yZFJlc2V0TGlua1JlcXVlc3QaKy5zdmMuaWFtLnYxLkNyZWF0ZVBhc3N3b3JkUmVzZXRMaW5rUmVzcG9uc2UimQHS5xhiCAISMAoMbWFuYWdlX3VzZXJzEiB6b25lOntwcmluY2lwYWwub3JnYW5pemF0aW9uX2lkfRoiCh5pYW0ucGFzc3dvcmRfcmVzZXRfbGluay5jcmVhdGUQAyIECAIQCioCCAGC0+STAi06ASoiKC92MS91c2Vycy97dXNlcl9pZH0vcGFzc3dvcmQtcmVzZXQtbGlua3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_access_v1_policy, file_svc_iam_v1_user]);
+  fileDesc("ChZzdmMvaWFtL3YxL3VzZXJzLnByb3RvEgpzdmMuaWFtLnYxIkwKI0lBTUxvY2FsVXNlclNlcnZpY2VMaXN0VXNlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImAKJElBTUxvY2FsVXNlclNlcnZpY2VMaXN0VXNlcnNSZXNwb25zZRIfCgV1c2VycxgBIAMoCzIQLnN2Yy5pYW0udjEuVXNlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYQoRQ3JlYXRlVXNlclJlcXVlc3QSEAoIdXNlcm5hbWUYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBWVtYWlsGAMgASgJEhUKCHBhc3N3b3JkGAQgASgJQgOAAQEiNAoSQ3JlYXRlVXNlclJlc3BvbnNlEh4KBHVzZXIYASABKAsyEC5zdmMuaWFtLnYxLlVzZXIiNAohSUFNTG9jYWxVc2VyU2VydmljZUdldFVzZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkiRAoiSUFNTG9jYWxVc2VyU2VydmljZUdldFVzZXJSZXNwb25zZRIeCgR1c2VyGAEgASgLMhAuc3ZjLmlhbS52MS5Vc2VyInUKEVVwZGF0ZVVzZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkSHgoEdXNlchgCIAEoCzIQLnN2Yy5pYW0udjEuVXNlchIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siNAoSVXBkYXRlVXNlclJlc3BvbnNlEh4KBHVzZXIYASABKAsyEC5zdmMuaWFtLnYxLlVzZXIiJQoSRGlzYWJsZVVzZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkiNQoTRGlzYWJsZVVzZXJSZXNwb25zZRIeCgR1c2VyGAEgASgLMhAuc3ZjLmlhbS52MS5Vc2VyIiQKEUVuYWJsZVVzZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkiNAoSRW5hYmxlVXNlclJlc3BvbnNlEh4KBHVzZXIYASABKAsyEC5zdmMuaWFtLnYxLlVzZXIiJAoRRGVsZXRlVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCSIUChJEZWxldGVVc2VyUmVzcG9uc2UiUwoXQ2hhbmdlTXlQYXNzd29yZFJlcXVlc3QSHQoQY3VycmVudF9wYXNzd29yZBgBIAEoCUIDgAEBEhkKDG5ld19wYXNzd29yZBgCIAEoCUIDgAEBIjcKGENoYW5nZU15UGFzc3dvcmRSZXNwb25zZRIbChNlbmRlZF9zZXNzaW9uX2NvdW50GAEgASgFIjEKHkNyZWF0ZVBhc3N3b3JkUmVzZXRMaW5rUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJImQKH0NyZWF0ZVBhc3N3b3JkUmVzZXRMaW5rUmVzcG9uc2USEAoDdXJsGAEgASgJQgOAAQESLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMp0LChNJQU1Mb2NhbFVzZXJTZXJ2aWNlEr4BCglMaXN0VXNlcnMSLy5zdmMuaWFtLnYxLklBTUxvY2FsVXNlclNlcnZpY2VMaXN0VXNlcnNSZXF1ZXN0GjAuc3ZjLmlhbS52MS5JQU1Mb2NhbFVzZXJTZXJ2aWNlTGlzdFVzZXJzUmVzcG9uc2UiTpACAdLnGDYIAhIuCgp2aWV3X3VzZXJzEiB6b25lOntwcmluY2lwYWwub3JnYW5pemF0aW9uX2lkfSoCCAGC0+STAgsSCS92MS91c2VycxK+AQoKQ3JlYXRlVXNlchIdLnN2Yy5pYW0udjEuQ3JlYXRlVXNlclJlcXVlc3QaHi5zdmMuaWFtLnYxLkNyZWF0ZVVzZXJSZXNwb25zZSJx0ucYUwgCEjAKDG1hbmFnZV91c2VycxIgem9uZTp7cHJpbmNpcGFsLm9yZ2FuaXphdGlvbl9pZH0aEwoPaWFtLnVzZXIuY3JlYXRlEAIiBAgCEAoqAggBgtPkkwIUOgEqYgR1c2VyIgkvdjEvdXNlcnMSyAEKB0dldFVzZXISLS5zdmMuaWFtLnYxLklBTUxvY2FsVXNlclNlcnZpY2VHZXRVc2VyUmVxdWVzdBouLnN2Yy5pYW0udjEuSUFNTG9jYWxVc2VyU2VydmljZUdldFVzZXJSZXNwb25zZSJekAIB0ucYNggCEi4KCnZpZXdfdXNlcnMSIHpvbmU6e3ByaW5jaXBhbC5vcmdhbml6YXRpb25faWR9KgIIAYLT5JMCG2IEdXNlchITL3YxL3VzZXJzL3t1c2VyX2lkfRLLAQoKVXBkYXRlVXNlchIdLnN2Yy5pYW0udjEuVXBkYXRlVXNlclJlcXVlc3QaHi5zdmMuaWFtLnYxLlVwZGF0ZVVzZXJSZXNwb25zZSJ+0ucYUwgCEjAKDG1hbmFnZV91c2VycxIgem9uZTp7cHJpbmNpcGFsLm9yZ2FuaXphdGlvbl9pZH0aEwoPaWFtLnVzZXIudXBkYXRlEAIiBAgCEAoqAggBgtPkkwIhOgR1c2VyYgR1c2VyMhMvdjEvdXNlcnMve3VzZXJfaWR9EtUBCgtEaXNhYmxlVXNlchIeLnN2Yy5pYW0udjEuRGlzYWJsZVVzZXJSZXF1ZXN0Gh8uc3ZjLmlhbS52MS5EaXNhYmxlVXNlclJlc3BvbnNlIoQB0ucYVAgCEjAKDG1hbmFnZV91c2VycxIgem9uZTp7cHJpbmNpcGFsLm9yZ2FuaXphdGlvbl9pZH0aFAoQaWFtLnVzZXIuZGlzYWJsZRACIgQIAhAKKgIIAYLT5JMCJjoBKmIEdXNlciIbL3YxL3VzZXJzL3t1c2VyX2lkfTpkaXNhYmxlEtABCgpFbmFibGVVc2VyEh0uc3ZjLmlhbS52MS5FbmFibGVVc2VyUmVxdWVzdBoeLnN2Yy5pYW0udjEuRW5hYmxlVXNlclJlc3BvbnNlIoIB0ucYUwgCEjAKDG1hbmFnZV91c2VycxIgem9uZTp7cHJpbmNpcGFsLm9yZ2FuaXphdGlvbl9pZH0aEwoPaWFtLnVzZXIuZW5hYmxlEAIiBAgCEAoqAggBgtPkkwIlOgEqYgR1c2VyIhovdjEvdXNlcnMve3VzZXJfaWR9OmVuYWJsZRK/AQoKRGVsZXRlVXNlchIdLnN2Yy5pYW0udjEuRGVsZXRlVXNlclJlcXVlc3QaHi5zdmMuaWFtLnYxLkRlbGV0ZVVzZXJSZXNwb25zZSJy0ucYUwgCEjAKDG1hbmFnZV91c2VycxIgem9uZTp7cHJpbmNpcGFsLm9yZ2FuaXphdGlvbl9pZH0aEwoPaWFtLnVzZXIuZGVsZXRlEAMiBAgCEAoqAggBgtPkkwIVKhMvdjEvdXNlcnMve3VzZXJfaWR9MvIDChJJQU1QYXNzd29yZFNlcnZpY2USygEKEENoYW5nZU15UGFzc3dvcmQSIy5zdmMuaWFtLnYxLkNoYW5nZU15UGFzc3dvcmRSZXF1ZXN0GiQuc3ZjLmlhbS52MS5DaGFuZ2VNeVBhc3N3b3JkUmVzcG9uc2Uia9LnGEIIARo0ChNpYW0ucGFzc3dvcmQuY2hhbmdlEAIiG3VzZXI6e3ByaW5jaXBhbC5zdWJqZWN0X2lkfSIECAIQCioCCAGC0+STAh86ASoiGi92MS9pYW0vbWUvcGFzc3dvcmQ6Y2hhbmdlEo4CChdDcmVhdGVQYXNzd29yZFJlc2V0TGluaxIqLnN2Yy5pYW0udjEuQ3JlYXRlUGFzc3dvcmRSZXNldExpbmtSZXF1ZXN0Gisuc3ZjLmlhbS52MS5DcmVhdGVQYXNzd29yZFJlc2V0TGlua1Jlc3BvbnNlIpkB0ucYYggCEjAKDG1hbmFnZV91c2VycxIgem9uZTp7cHJpbmNpcGFsLm9yZ2FuaXphdGlvbl9pZH0aIgoeaWFtLnBhc3N3b3JkX3Jlc2V0X2xpbmsuY3JlYXRlEAMiBAgCEAoqAggBgtPkkwItOgEqIigvdjEvdXNlcnMve3VzZXJfaWR9L3Bhc3N3b3JkLXJlc2V0LWxpbmtzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_svc_access_v1_policy, file_svc_iam_v1_user]);
 
 /**
  * The request of IAMLocalUserService.ListUsers.
@@ -140,6 +140,225 @@ export const CreateUserResponseSchema: GenMessage<CreateUserResponse> = /*@__PUR
   messageDesc(file_svc_iam_v1_users, 3);
 
 /**
+ * The request of IAMLocalUserService.GetUser.
+ *
+ * @generated from message svc.iam.v1.IAMLocalUserServiceGetUserRequest
+ */
+export type IAMLocalUserServiceGetUserRequest = Message<"svc.iam.v1.IAMLocalUserServiceGetUserRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.IAMLocalUserServiceGetUserRequest.
+ * Use `create(IAMLocalUserServiceGetUserRequestSchema)` to create a new message.
+ */
+export const IAMLocalUserServiceGetUserRequestSchema: GenMessage<IAMLocalUserServiceGetUserRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 4);
+
+/**
+ * The response of IAMLocalUserService.GetUser.
+ *
+ * @generated from message svc.iam.v1.IAMLocalUserServiceGetUserResponse
+ */
+export type IAMLocalUserServiceGetUserResponse = Message<"svc.iam.v1.IAMLocalUserServiceGetUserResponse"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: svc.iam.v1.User user = 1;
+   */
+  user?: User | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.IAMLocalUserServiceGetUserResponse.
+ * Use `create(IAMLocalUserServiceGetUserResponseSchema)` to create a new message.
+ */
+export const IAMLocalUserServiceGetUserResponseSchema: GenMessage<IAMLocalUserServiceGetUserResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 5);
+
+/**
+ * The request of UpdateUser.
+ *
+ * @generated from message svc.iam.v1.UpdateUserRequest
+ */
+export type UpdateUserRequest = Message<"svc.iam.v1.UpdateUserRequest"> & {
+  /**
+   * The user to change.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * The new values. With an `etag`, the user must still have it.
+   *
+   * @generated from field: svc.iam.v1.User user = 2;
+   */
+  user?: User | undefined;
+
+  /**
+   * The fields to change, of `username`, `display_name`, `email` and
+   * `avatar_url`. Absent: those of them that `user` fills.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 3;
+   */
+  updateMask?: FieldMask | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.UpdateUserRequest.
+ * Use `create(UpdateUserRequestSchema)` to create a new message.
+ */
+export const UpdateUserRequestSchema: GenMessage<UpdateUserRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 6);
+
+/**
+ * The response of UpdateUser.
+ *
+ * @generated from message svc.iam.v1.UpdateUserResponse
+ */
+export type UpdateUserResponse = Message<"svc.iam.v1.UpdateUserResponse"> & {
+  /**
+   * The user, as it is now.
+   *
+   * @generated from field: svc.iam.v1.User user = 1;
+   */
+  user?: User | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.UpdateUserResponse.
+ * Use `create(UpdateUserResponseSchema)` to create a new message.
+ */
+export const UpdateUserResponseSchema: GenMessage<UpdateUserResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 7);
+
+/**
+ * The request of DisableUser.
+ *
+ * @generated from message svc.iam.v1.DisableUserRequest
+ */
+export type DisableUserRequest = Message<"svc.iam.v1.DisableUserRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.DisableUserRequest.
+ * Use `create(DisableUserRequestSchema)` to create a new message.
+ */
+export const DisableUserRequestSchema: GenMessage<DisableUserRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 8);
+
+/**
+ * The response of DisableUser.
+ *
+ * @generated from message svc.iam.v1.DisableUserResponse
+ */
+export type DisableUserResponse = Message<"svc.iam.v1.DisableUserResponse"> & {
+  /**
+   * The user, as it is now.
+   *
+   * @generated from field: svc.iam.v1.User user = 1;
+   */
+  user?: User | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.DisableUserResponse.
+ * Use `create(DisableUserResponseSchema)` to create a new message.
+ */
+export const DisableUserResponseSchema: GenMessage<DisableUserResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 9);
+
+/**
+ * The request of EnableUser.
+ *
+ * @generated from message svc.iam.v1.EnableUserRequest
+ */
+export type EnableUserRequest = Message<"svc.iam.v1.EnableUserRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.EnableUserRequest.
+ * Use `create(EnableUserRequestSchema)` to create a new message.
+ */
+export const EnableUserRequestSchema: GenMessage<EnableUserRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 10);
+
+/**
+ * The response of EnableUser.
+ *
+ * @generated from message svc.iam.v1.EnableUserResponse
+ */
+export type EnableUserResponse = Message<"svc.iam.v1.EnableUserResponse"> & {
+  /**
+   * The user, as it is now.
+   *
+   * @generated from field: svc.iam.v1.User user = 1;
+   */
+  user?: User | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.EnableUserResponse.
+ * Use `create(EnableUserResponseSchema)` to create a new message.
+ */
+export const EnableUserResponseSchema: GenMessage<EnableUserResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 11);
+
+/**
+ * The request of DeleteUser.
+ *
+ * @generated from message svc.iam.v1.DeleteUserRequest
+ */
+export type DeleteUserRequest = Message<"svc.iam.v1.DeleteUserRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.DeleteUserRequest.
+ * Use `create(DeleteUserRequestSchema)` to create a new message.
+ */
+export const DeleteUserRequestSchema: GenMessage<DeleteUserRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 12);
+
+/**
+ * The response of DeleteUser.
+ *
+ * @generated from message svc.iam.v1.DeleteUserResponse
+ */
+export type DeleteUserResponse = Message<"svc.iam.v1.DeleteUserResponse"> & {
+};
+
+/**
+ * Describes the message svc.iam.v1.DeleteUserResponse.
+ * Use `create(DeleteUserResponseSchema)` to create a new message.
+ */
+export const DeleteUserResponseSchema: GenMessage<DeleteUserResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_users, 13);
+
+/**
  * The request of ChangeMyPassword. All fields are required.
  *
  * @generated from message svc.iam.v1.ChangeMyPasswordRequest
@@ -165,7 +384,7 @@ export type ChangeMyPasswordRequest = Message<"svc.iam.v1.ChangeMyPasswordReques
  * Use `create(ChangeMyPasswordRequestSchema)` to create a new message.
  */
 export const ChangeMyPasswordRequestSchema: GenMessage<ChangeMyPasswordRequest> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_users, 4);
+  messageDesc(file_svc_iam_v1_users, 14);
 
 /**
  * The response of ChangeMyPassword.
@@ -186,7 +405,7 @@ export type ChangeMyPasswordResponse = Message<"svc.iam.v1.ChangeMyPasswordRespo
  * Use `create(ChangeMyPasswordResponseSchema)` to create a new message.
  */
 export const ChangeMyPasswordResponseSchema: GenMessage<ChangeMyPasswordResponse> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_users, 5);
+  messageDesc(file_svc_iam_v1_users, 15);
 
 /**
  * The request of CreatePasswordResetLink.
@@ -207,7 +426,7 @@ export type CreatePasswordResetLinkRequest = Message<"svc.iam.v1.CreatePasswordR
  * Use `create(CreatePasswordResetLinkRequestSchema)` to create a new message.
  */
 export const CreatePasswordResetLinkRequestSchema: GenMessage<CreatePasswordResetLinkRequest> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_users, 6);
+  messageDesc(file_svc_iam_v1_users, 16);
 
 /**
  * The response of CreatePasswordResetLink.
@@ -235,7 +454,7 @@ export type CreatePasswordResetLinkResponse = Message<"svc.iam.v1.CreatePassword
  * Use `create(CreatePasswordResetLinkResponseSchema)` to create a new message.
  */
 export const CreatePasswordResetLinkResponseSchema: GenMessage<CreatePasswordResetLinkResponse> = /*@__PURE__*/
-  messageDesc(file_svc_iam_v1_users, 7);
+  messageDesc(file_svc_iam_v1_users, 17);
 
 /**
  * Keeps the local users of the caller's organization. Which one that is comes
@@ -267,6 +486,76 @@ export const IAMLocalUserService: GenService<{
     methodKind: "unary";
     input: typeof CreateUserRequestSchema;
     output: typeof CreateUserResponseSchema;
+  },
+  /**
+   * Returns a local user.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   *
+   * @generated from rpc svc.iam.v1.IAMLocalUserService.GetUser
+   */
+  getUser: {
+    methodKind: "unary";
+    input: typeof IAMLocalUserServiceGetUserRequestSchema;
+    output: typeof IAMLocalUserServiceGetUserResponseSchema;
+  },
+  /**
+   * Changes a local user. Besides `manage_users`, a change of the user name or the
+   * e-mail address needs every relation to a zone that the user holds, also through
+   * groups, or `owner` of the organization's zone. Fails with FAILED_PRECONDITION
+   * where the etag is another one by now.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   *
+   * @generated from rpc svc.iam.v1.IAMLocalUserService.UpdateUser
+   */
+  updateUser: {
+    methodKind: "unary";
+    input: typeof UpdateUserRequestSchema;
+    output: typeof UpdateUserResponseSchema;
+  },
+  /**
+   * Bars a local user from logging in. It ends all sessions of the user, logins
+   * under way, and a link for a new password. Besides `manage_users`, the caller
+   * needs every relation to a zone that the user holds, also through groups, or is
+   * an owner of the organization's zone. Fails with FAILED_PRECONDITION for the
+   * last enabled user who owns a zone. A user who is disabled stays so.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   *
+   * @generated from rpc svc.iam.v1.IAMLocalUserService.DisableUser
+   */
+  disableUser: {
+    methodKind: "unary";
+    input: typeof DisableUserRequestSchema;
+    output: typeof DisableUserResponseSchema;
+  },
+  /**
+   * Lets a disabled local user log in again. It needs what DisableUser needs.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   *
+   * @generated from rpc svc.iam.v1.IAMLocalUserService.EnableUser
+   */
+  enableUser: {
+    methodKind: "unary";
+    input: typeof EnableUserRequestSchema;
+    output: typeof EnableUserResponseSchema;
+  },
+  /**
+   * Deletes a local user. From then on nobody sees the user, and what DisableUser
+   * ends has ended. The relationships that name the user are removed within a
+   * minute or so. The user name is free at once; the identifier is never used
+   * again. It needs what DisableUser needs, and fails as it does.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   *
+   * @generated from rpc svc.iam.v1.IAMLocalUserService.DeleteUser
+   */
+  deleteUser: {
+    methodKind: "unary";
+    input: typeof DeleteUserRequestSchema;
+    output: typeof DeleteUserResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_iam_v1_users, 0);

@@ -10,8 +10,18 @@ import type {
   CreatePasswordResetLinkResponseSchema,
   CreateUserRequest,
   CreateUserResponseSchema,
+  DeleteUserRequest,
+  DeleteUserResponseSchema,
+  DisableUserRequest,
+  DisableUserResponseSchema,
+  EnableUserRequest,
+  EnableUserResponseSchema,
+  IAMLocalUserServiceGetUserRequest,
+  IAMLocalUserServiceGetUserResponseSchema,
   IAMLocalUserServiceListUsersRequest,
   IAMLocalUserServiceListUsersResponseSchema,
+  UpdateUserRequest,
+  UpdateUserResponseSchema,
 } from "./users_pb.ts";
 import { IAMLocalUserService, IAMPasswordService } from "./users_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -34,6 +44,49 @@ export interface IAMLocalUserServiceHandlers {
    * buf:lint:ignore ACCESS_PATH_SERVICE
    */
   createUser: UnaryHandler<CreateUserRequest, MessageInitShape<typeof CreateUserResponseSchema>>;
+  /**
+   * Returns a local user.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   */
+  getUser: UnaryHandler<
+    IAMLocalUserServiceGetUserRequest,
+    MessageInitShape<typeof IAMLocalUserServiceGetUserResponseSchema>
+  >;
+  /**
+   * Changes a local user. Besides `manage_users`, a change of the user name or the
+   * e-mail address needs every relation to a zone that the user holds, also through
+   * groups, or `owner` of the organization's zone. Fails with FAILED_PRECONDITION
+   * where the etag is another one by now.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   */
+  updateUser: UnaryHandler<UpdateUserRequest, MessageInitShape<typeof UpdateUserResponseSchema>>;
+  /**
+   * Bars a local user from logging in. It ends all sessions of the user, logins
+   * under way, and a link for a new password. Besides `manage_users`, the caller
+   * needs every relation to a zone that the user holds, also through groups, or is
+   * an owner of the organization's zone. Fails with FAILED_PRECONDITION for the
+   * last enabled user who owns a zone. A user who is disabled stays so.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   */
+  disableUser: UnaryHandler<DisableUserRequest, MessageInitShape<typeof DisableUserResponseSchema>>;
+  /**
+   * Lets a disabled local user log in again. It needs what DisableUser needs.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   */
+  enableUser: UnaryHandler<EnableUserRequest, MessageInitShape<typeof EnableUserResponseSchema>>;
+  /**
+   * Deletes a local user. From then on nobody sees the user, and what DisableUser
+   * ends has ended. The relationships that name the user are removed within a
+   * minute or so. The user name is free at once; the identifier is never used
+   * again. It needs what DisableUser needs, and fails as it does.
+   *
+   * buf:lint:ignore ACCESS_PATH_SERVICE
+   */
+  deleteUser: UnaryHandler<DeleteUserRequest, MessageInitShape<typeof DeleteUserResponseSchema>>;
 }
 
 /** The HTTP routes of svc.iam.v1.IAMLocalUserService. */
@@ -42,6 +95,29 @@ export const IAMLocalUserServiceRoutes: readonly HttpRoute[] = httpRoutes(
   [
     { rpc: "ListUsers", method: "GET", path: "/v1/users" },
     { rpc: "CreateUser", method: "POST", path: "/v1/users", body: "*", responseBody: "user" },
+    { rpc: "GetUser", method: "GET", path: "/v1/users/{user_id}", responseBody: "user" },
+    {
+      rpc: "UpdateUser",
+      method: "PATCH",
+      path: "/v1/users/{user_id}",
+      body: "user",
+      responseBody: "user",
+    },
+    {
+      rpc: "DisableUser",
+      method: "POST",
+      path: "/v1/users/{user_id}:disable",
+      body: "*",
+      responseBody: "user",
+    },
+    {
+      rpc: "EnableUser",
+      method: "POST",
+      path: "/v1/users/{user_id}:enable",
+      body: "*",
+      responseBody: "user",
+    },
+    { rpc: "DeleteUser", method: "DELETE", path: "/v1/users/{user_id}" },
   ],
 );
 

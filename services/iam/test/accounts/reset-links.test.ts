@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { ServiceDatabase } from "svc-access/database";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { RESET_LINK_LIFE_MS, ResetLinks } from "../../src/password/reset-links.ts";
+import { RESET_LINK_LIFE_MS, ResetLinks } from "../../src/accounts/reset-links.ts";
 import type { PasswordTables } from "../../src/store/password-tables.ts";
 import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
 import { ROOT } from "../support/passwords.ts";

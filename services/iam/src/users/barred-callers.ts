@@ -1,0 +1,39 @@
+import type { ServiceDatabase } from "svc-access/database";
+import { type AdmissionCheck, ServiceError } from "svc-access/runtime";
+import { isStorable } from "../store/storable-text.ts";
+import type { IamTables } from "../store/tables.ts";
+
+/**
+ * Refuses callers who are disabled or deleted and whom a gateway names. The tokens of others are
+ * revoked with their sessions; a gateway verifies tokens itself, and accepts one until it expires.
+ *
+ * @param organization `iam.organization`: whose users they are
+ */
+export function refuseBarredCallers(
+  database: ServiceDatabase<IamTables>,
+  organization: string,
+): AdmissionCheck {
+  const accounts = database.prepareRead((kysely, values: { readonly id: string }) =>
+    kysely.selectFrom("iam_users").select(["disabled", "deleted_time"]).where("id", "=", values.id),
+  );
+  const former = database.prepareRead((kysely, values: { readonly id: string }) =>
+    kysely
+      .selectFrom("iam_former_ids")
+      .select("deleted_time")
+      .where("type", "=", "user")
+      .where("id", "=", values.id),
+  );
+  const isBarred = async (id: string) => {
+    const row = await accounts.first({ id });
+    if (row === undefined) return (await former.first({ id })) !== undefined;
+    return Number(row.disabled) !== 0 || row.deleted_time !== null;
+  };
+  return async ({ principal }) => {
+    if (principal?.source !== "gateway" || principal.subjectType !== "user") return;
+    // Another issuer may have a user of the same id.
+    if (principal.organizationId !== organization || !isStorable(principal.subjectId)) return;
+    if (await isBarred(principal.subjectId)) {
+      throw new ServiceError("UNAUTHORIZED", "the user is disabled or deleted");
+    }
+  };
+}
