@@ -5,32 +5,33 @@ import {
   type Relationship,
   type RelationshipFilter,
   type RelationshipUpdate,
+  type WriteRequest,
 } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
-import type { ZoneKeeper } from "./group-members.ts";
+import type { LastOwner } from "../rights/last-owner.ts";
+import type { RelationshipRules } from "../rights/relationship-rules.ts";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 import { childrenFilter, type GroupTree, mustExist, zoneOf } from "./group-tree.ts";
-import type { WriteRules } from "./move-rights.ts";
 
 /** What deletion of groups needs. */
 export interface GroupDeletionOptions {
   readonly engine: AuthorizationEngine;
   readonly records: GroupRecords;
   readonly tree: GroupTree;
-  readonly rules: WriteRules;
-  readonly zones: ZoneKeeper;
+  readonly rules: Pick<RelationshipRules, "assertMayWrite">;
+  readonly lastOwner: Pick<LastOwner, "guard">;
 }
 
 /** The relations of a group by which somebody writes its relationships, with its place. */
 const OWN = ["zone", "parent", "owner", "manager", "permission_admin"] as const;
-/** How many relationships the first write of a deletion may remove. */
-const MOST = MAX_UPDATES - 1;
+/** How many relationships of each kind the first write of a deletion removes at most, besides members. */
+const MOST = 400;
 
 /**
  * Deletes groups. The record is marked first, so nobody sees the group. Then one write removes its
- * place, everybody's power over it, and what its members hold as owners, administrators and members of
- * other groups: it decides the deletion, and the group is nobody's. The recorded removal then takes
- * away the rest, such as its members, and the record goes last.
+ * place, everybody's power over it, what its members hold as owners, administrators and members of
+ * other groups, and as many members as fit: it decides the deletion, and the group is nobody's. The
+ * recorded removal then takes away the rest, and the record goes last.
  */
 export class GroupDeletion {
   readonly #options: GroupDeletionOptions;
@@ -50,32 +51,43 @@ export class GroupDeletion {
     { id, organizationId }: GroupRecord,
     signal: AbortSignal,
   ): Promise<void> {
-    const { records, tree, rules, zones } = this.#options;
+    const { records, tree, rules, lastOwner } = this.#options;
     if (await tree.hasChildren(id, signal)) throw hasChildren();
     const [own, held] = [await this.#own(id, signal), await this.#held(id, signal)];
     const revoked = deletions(held.filter(isPower));
     const allowed =
       revoked.length === 0 ? NOTHING : await rules.assertMayWrite(caller, revoked, signal);
-    if (!(await records.advance(id, ["ready"], "deleting"))) throw notFound();
-    const updates = deletions([...own, ...held]);
-    const preconditions = [
-      mustExist(zoneOf(id, organizationId)),
-      { kind: "MUST_NOT_MATCH", filter: childrenFilter(id) } as const,
-      ...allowed.preconditions,
-    ];
-    try {
-      await zones.write({ updates, preconditions }, signal);
-    } catch (error) {
-      await this.#takeBack(id, error);
-      throw (await tree.hasChildren(id, signal)) ? hasChildren() : refused(error);
-    }
+    const members = await this.#someMembers(id, MAX_UPDATES - own.length - held.length, signal);
+    const updates = deletions([...own, ...held, ...members]);
+    const leaving = [{ type: "group", id }];
+    await lastOwner.guard({ leaving }, signal, async (kept) => {
+      if (!(await records.advance(id, ["ready"], "deleting"))) throw notFound();
+      const preconditions = [
+        mustExist(zoneOf(id, organizationId)),
+        { kind: "MUST_NOT_MATCH", filter: childrenFilter(id) } as const,
+        ...allowed.preconditions,
+        ...kept,
+      ];
+      await this.#write(id, { updates, preconditions }, signal);
+    });
     await records.beginRemoval(id);
   }
 
-  /** The group stays where the write was refused; else it may have happened, and the job finds out. */
-  async #takeBack(id: string, error: unknown): Promise<void> {
-    if (!isRefusal(error)) throw error;
-    await this.#options.records.advance(id, ["deleting"], "ready");
+  /** The group stays if the write is refused. After other errors it may have happened, and the job finds out. */
+  async #write(id: string, request: WriteRequest, signal: AbortSignal): Promise<void> {
+    const { engine, records, tree } = this.#options;
+    try {
+      await engine.writeRelationships(request, { signal });
+    } catch (error) {
+      if (!(error instanceof AuthzError) || error.code !== "FAILED_PRECONDITION") throw error;
+      await records.advance(id, ["deleting"], "ready");
+      if (await tree.hasChildren(id, signal)) throw hasChildren();
+      throw new ServiceError(
+        "FAILED_PRECONDITION",
+        "the group, or what it was granted, was changed meanwhile: repeat the deletion",
+        { cause: error },
+      );
+    }
   }
 
   /** Its place, and who has power over it. */
@@ -101,12 +113,27 @@ export class GroupDeletion {
     return atMost([...new Map(all.map((one) => [JSON.stringify(one), one])).values()]);
   }
 
+  /** Without its members, the group gives nobody anything. */
+  async #someMembers(
+    id: string,
+    most: number,
+    signal: AbortSignal,
+  ): Promise<readonly Relationship[]> {
+    const filter = { resourceType: "group", resourceId: id, relation: "member" };
+    const options = { signal, newest: true };
+    const page = await this.#options.engine.readRelationships(filter, { pageSize: most }, options);
+    return page.items;
+  }
+
   async #read(filter: RelationshipFilter, signal: AbortSignal): Promise<readonly Relationship[]> {
     const found: Relationship[] = [];
     let cursor: string | undefined;
     do {
       const page = cursor === undefined ? {} : { cursor };
-      const read = await this.#options.engine.readRelationships(filter, page, { signal });
+      const read = await this.#options.engine.readRelationships(filter, page, {
+        signal,
+        newest: true,
+      });
       found.push(...read.items);
       atMost(found);
       cursor = read.nextCursor;
@@ -122,10 +149,10 @@ function deletions(relationships: readonly Relationship[]): readonly Relationshi
 }
 
 function atMost(relationships: readonly Relationship[]): readonly Relationship[] {
-  if (relationships.length <= MOST / 2) return relationships;
+  if (relationships.length <= MOST) return relationships;
   throw new ServiceError(
     "FAILED_PRECONDITION",
-    `the group has, or was granted, more than ${Math.floor(MOST / 2)} relations of owners and administrators: remove some of them first`,
+    `the group has, or was granted, more than ${MOST} relations of owners and administrators: remove some of them first`,
   );
 }
 
@@ -134,21 +161,6 @@ function isPower({ resource, relation }: Relationship): boolean {
   if (relation === "owner" || relation === "admin") return true;
   return (
     resource.type === "zone" && (relation === "permission_admin" || relation === "user_manager")
-  );
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof ServiceError
-    ? error.code === "FAILED_PRECONDITION" || error.code === "FORBIDDEN"
-    : error instanceof AuthzError && error.code === "FAILED_PRECONDITION";
-}
-
-function refused(error: unknown): unknown {
-  if (!(error instanceof AuthzError)) return error;
-  return new ServiceError(
-    "FAILED_PRECONDITION",
-    "the group was changed meanwhile: repeat the deletion",
-    { cause: error },
   );
 }
 

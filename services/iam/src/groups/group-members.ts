@@ -4,24 +4,18 @@ import {
   type Relationship,
   type Revision,
   type SubjectReference,
-  type WriteRequest,
 } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
+import type { LastOwner } from "../rights/last-owner.ts";
+import type { RelationshipRules } from "../rights/relationship-rules.ts";
 import type { GroupRecord } from "./group-records.ts";
 import { mustExist, zoneOf } from "./group-tree.ts";
-import type { WriteRules } from "./move-rights.ts";
-
-/** Writes relationships so that each zone keeps an enabled user who owns it. */
-export interface ZoneKeeper {
-  /** @throws ServiceError FAILED_PRECONDITION where a zone would lose its last enabled owner */
-  write(request: WriteRequest, signal: AbortSignal): Promise<{ readonly revision: Revision }>;
-}
 
 /** What changes of members need. */
 export interface GroupMembersOptions {
   readonly engine: AuthorizationEngine;
-  readonly rules: WriteRules;
-  readonly zones: ZoneKeeper;
+  readonly rules: Pick<RelationshipRules, "assertMayWrite">;
+  readonly lastOwner: Pick<LastOwner, "guard">;
 }
 
 type Caller = Pick<Principal, "subjectType" | "subjectId">;
@@ -71,11 +65,18 @@ export class GroupMembers {
     member: SubjectReference,
     signal: AbortSignal,
   ): Promise<Revision> {
-    const { rules, zones } = this.#options;
+    const { engine, rules, lastOwner } = this.#options;
     const relationship = memberOf(group.id, member);
     const updates = [{ operation: "DELETE", relationship }] as const;
     const { preconditions } = await rules.assertMayWrite(caller, updates, signal);
-    return (await zones.write({ updates, preconditions }, signal).catch(explain)).revision;
+    const change = { deletions: [relationship] };
+    const write = lastOwner.guard(change, signal, (kept) =>
+      engine.writeRelationships(
+        { updates, preconditions: [...preconditions, ...kept] },
+        { signal },
+      ),
+    );
+    return (await write.catch(explain)).revision;
   }
 
   /** The direct members, a page at a time. */

@@ -7,19 +7,7 @@ import {
   type SubjectReference,
 } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
-
-/** The rules of relationships that people write. */
-export interface WriteRules {
-  /**
-   * @returns what must hold when they are written
-   * @throws ServiceError FORBIDDEN
-   */
-  assertMayWrite(
-    caller: Pick<Principal, "subjectType" | "subjectId">,
-    updates: readonly RelationshipUpdate[],
-    signal: AbortSignal,
-  ): Promise<{ readonly preconditions: readonly Precondition[] }>;
-}
+import type { RelationshipRules } from "../rights/relationship-rules.ts";
 
 /** A group that moves. */
 export interface MovedGroup {
@@ -58,9 +46,9 @@ const MOST = 1000;
  */
 export class MoveRights {
   readonly #engine: AuthorizationEngine;
-  readonly #rules: WriteRules;
+  readonly #rules: Pick<RelationshipRules, "assertMayWrite">;
 
-  constructor(engine: AuthorizationEngine, rules: WriteRules) {
+  constructor(engine: AuthorizationEngine, rules: Pick<RelationshipRules, "assertMayWrite">) {
     this.#engine = engine;
     this.#rules = rules;
   }

@@ -1,7 +1,5 @@
-import { ServiceError } from "svc-access/runtime";
 import { bindIAMGroupService } from "../../gen/svc/iam/v1/groups_server.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
-import { LATER } from "../rpc/unimplemented.ts";
 import { GroupCreation } from "./group-creation.ts";
 import { GroupDeletion } from "./group-deletion.ts";
 import { groupHandlers } from "./group-handlers.ts";
@@ -15,7 +13,7 @@ import { UnfinishedGroups } from "./unfinished-groups.ts";
 import { VisibleGroups } from "./visible-groups.ts";
 
 /** Opens IAMGroupService. */
-export function openGroups({ database, engine, removals }: PartContext): ServicePart {
+export function openGroups({ database, engine, removals, rights }: PartContext): ServicePart {
   const records = new GroupRecords(database, removals);
   removals.register({
     name: "group",
@@ -24,22 +22,16 @@ export function openGroups({ database, engine, removals }: PartContext): Service
   });
   const tree = new GroupTree(engine);
   const places = new PlaceRights(engine, records);
-  const rules = { assertMayWrite: later };
-  const zones = { write: later };
-  const rights = new MoveRights(engine, rules);
+  const { rules, lastOwner } = rights;
   const handlers = groupHandlers({
     records,
     tree,
     creation: new GroupCreation({ engine, records, tree, rights: places }),
-    moves: new GroupMoves({ engine, tree, places, rights }),
-    deletion: new GroupDeletion({ engine, records, tree, rules, zones }),
-    members: new GroupMembers({ engine, rules, zones }),
+    moves: new GroupMoves({ engine, tree, places, rights: new MoveRights(engine, rules) }),
+    deletion: new GroupDeletion({ engine, records, tree, rules, lastOwner }),
+    members: new GroupMembers({ engine, rules, lastOwner }),
     visible: new VisibleGroups(engine, records),
   });
   const unfinished = new UnfinishedGroups(records, tree);
   return { bindings: [bindIAMGroupService(handlers)], jobs: [unfinished.job] };
-}
-
-async function later(): Promise<never> {
-  throw new ServiceError("UNIMPLEMENTED", LATER);
 }

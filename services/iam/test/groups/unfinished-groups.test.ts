@@ -1,0 +1,174 @@
+/** Creation and deletion across the database and the authorization model, where they are cut off. */
+import { type AuthorizationEngine, AuthzError } from "svc-access/authz";
+import { testEngine } from "svc-access/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { GroupCreation } from "../../src/groups/group-creation.ts";
+import { GroupDeletion } from "../../src/groups/group-deletion.ts";
+import { GroupRecords } from "../../src/groups/group-records.ts";
+import { GroupTree } from "../../src/groups/group-tree.ts";
+import { PlaceRights } from "../../src/groups/place-rights.ts";
+import { UnfinishedGroups } from "../../src/groups/unfinished-groups.ts";
+import { Removals } from "../../src/removals/removals.ts";
+import { RelationshipRules } from "../../src/rights/relationship-rules.ts";
+import type { IamTables } from "../../src/store/tables.ts";
+import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
+
+const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
+const START = 1_800_000_000_000;
+const YOUNG = 10_000;
+const SETTLED = 60_000;
+const OLD = 700_000;
+const { signal } = new AbortController();
+const ROOT = { subjectType: "user", subjectId: "root" };
+
+describe.each([
+  ["SQLite", async () => sqlite],
+  ["PostgreSQL", postgres],
+] as const)("in %s", async (_, prepare) => {
+  const found: (() => Promise<TestDatabase>) | undefined = await prepare();
+  if (found === undefined) return;
+  const create = found;
+
+  let engine: Awaited<ReturnType<typeof testEngine>>;
+  beforeAll(async () => {
+    engine = await testEngine({ model: MODEL, relationships: ["zone:acme#owner@user:root"] });
+  });
+  afterAll(() => engine.close());
+
+  let now = START;
+  let records: GroupRecords;
+  let removals: Removals;
+  beforeEach(async () => {
+    const database = (await create()).open().as<IamTables>();
+    now = START;
+    removals = new Removals({ database, engine, now: () => now });
+    records = new GroupRecords(database, removals, () => now);
+    removals.register({
+      name: "group",
+      objectType: "group",
+      deleteRecord: (transaction, id) => records.delete(transaction, id),
+    });
+  });
+
+  /** The engine, with another way to write. */
+  const writingBy = (write: AuthorizationEngine["writeRelationships"]): AuthorizationEngine =>
+    new Proxy(engine, {
+      get(target, name) {
+        if (name === "writeRelationships") return write;
+        const value = Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  /** The engine of a process that ends at its write: before it, or before it learns of it. */
+  const endingAt = (moment: "before" | "after"): AuthorizationEngine =>
+    writingBy(async (...request) => {
+      if (moment === "after") await engine.writeRelationships(...request);
+      throw new AuthzError("UNAVAILABLE", "the process has ended");
+    });
+  function partsWith(used: AuthorizationEngine) {
+    const tree = new GroupTree(used);
+    const rights = new PlaceRights(used, records);
+    return {
+      creation: new GroupCreation({ engine: used, records, tree, rights }),
+      deletion: new GroupDeletion({
+        engine: used,
+        records,
+        tree,
+        rules: new RelationshipRules(used),
+        lastOwner: { guard: (_change, _signal, work) => work([]) },
+      }),
+      unfinished: new UnfinishedGroups(records, tree),
+    };
+  }
+  const group = { organizationId: "acme", parentId: "", displayName: "Group" };
+  const begin = (used: AuthorizationEngine) => partsWith(used).creation.create(ROOT, group, signal);
+  const runJob = () => partsWith(engine).unfinished.run(signal);
+  const shown = () => records.list("acme", "", 10);
+  const known = () => records.unfinished(10);
+
+  test("a group is not shown before its relationships are stored, and is completed if they are", async () => {
+    await expect(begin(endingAt("after"))).rejects.toThrow("the process has ended");
+    expect(await shown()).toEqual([]);
+    now += YOUNG;
+    await runJob();
+    expect(await shown()).toEqual([]);
+    now += SETTLED;
+    await runJob();
+    expect(await shown()).toMatchObject([{ displayName: "Group", organizationId: "acme" }]);
+    expect(await known()).toEqual([]);
+  });
+
+  test("a group without relationships is discarded once no call can store them any more", async () => {
+    await expect(begin(endingAt("before"))).rejects.toThrow("the process has ended");
+    now += SETTLED;
+    await runJob();
+    expect(await known()).toHaveLength(1);
+    now += OLD;
+    await runJob();
+    expect([await known(), await shown()]).toEqual([[], []]);
+  });
+
+  test("a call that is so slow that its group was discarded takes back what it wrote", async () => {
+    const slow = writingBy(async (...request) => {
+      const [id] = (await known()).map((one) => one.id);
+      if (id !== undefined) {
+        now += OLD;
+        await runJob();
+      }
+      return engine.writeRelationships(...request);
+    });
+    await expect(begin(slow)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(await shown()).toEqual([]);
+    const { items } = await engine.readRelationships({ resourceType: "group", relation: "zone" });
+    const ids = items.map(({ resource }) => resource.id);
+    expect([...(await records.findAll(ids)).keys()]).toEqual([]);
+  });
+
+  test("a deletion that was decided is completed, and the group is never shown again", async () => {
+    const made = await begin(engine);
+    const { deletion } = partsWith(endingAt("after"));
+    await expect(deletion.delete(ROOT, made, signal)).rejects.toThrow("the process has ended");
+    expect(await records.find(made.id)).toBeUndefined();
+    now += SETTLED;
+    await runJob();
+    expect(await known()).toEqual([]);
+    for (let run = 0; run < 2; run++) {
+      await removals.run(signal);
+      now += SETTLED;
+    }
+    expect(await records.advance(made.id, ["removing", "ready"], "ready")).toBe(false);
+  });
+
+  test("a deletion that was not decided is undone once no call can decide it any more", async () => {
+    const made = await begin(engine);
+    const { deletion } = partsWith(endingAt("before"));
+    await expect(deletion.delete(ROOT, made, signal)).rejects.toThrow("the process has ended");
+    now += SETTLED;
+    await runJob();
+    expect(await records.find(made.id)).toBeUndefined();
+    now += OLD;
+    await runJob();
+    expect(await records.find(made.id)).toMatchObject({ displayName: "Group" });
+  });
+
+  test("a deletion that is refused leaves the group as it was", async () => {
+    const parent = await begin(engine);
+    // Somebody makes a group below it after the deletion has looked.
+    const racing = writingBy(async (...request) => {
+      const child = { ...group, parentId: parent.id };
+      const relationship = {
+        resource: { type: "group", id: "child" },
+        relation: "parent",
+        subject: { type: "group", id: child.parentId },
+      };
+      await engine.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
+      return engine.writeRelationships(...request);
+    });
+    const { deletion } = partsWith(racing);
+    await expect(deletion.delete(ROOT, parent, signal)).rejects.toMatchObject({
+      code: "FAILED_PRECONDITION",
+      message: expect.stringContaining("groups below"),
+    });
+    expect(await records.find(parent.id)).toMatchObject({ displayName: "Group" });
+  });
+});
