@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { searchKey } from "../store/user-search-keys.ts";
 import { type AccountTable, accountOf, type LocalAccount } from "./account-row.ts";
+import { displayColumns } from "./local-accounts.ts";
 import { usernameKey } from "./username.ts";
 
 /** What an administrator may change of an account; its values are valid. */
@@ -65,8 +67,8 @@ export class AccountChanges {
       id,
       {
         ...name,
-        ...(displayName === undefined ? {} : { display_name: displayName }),
-        ...(email === undefined ? {} : { email }),
+        ...(displayName === undefined ? {} : displayColumns(displayName)),
+        ...(email === undefined ? {} : { email, email_key: searchKey(email) }),
         ...(avatarUrl === undefined ? {} : { avatar_url: avatarUrl }),
       },
       etag,

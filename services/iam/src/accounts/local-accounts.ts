@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "svc-access/database";
 import { isStorable } from "../store/storable-text.ts";
+import { searchKey } from "../store/user-search-keys.ts";
 import type { UserTables } from "../store/user-tables.ts";
 import { type AccountRow, type AccountTable, accountOf, type LocalAccount } from "./account-row.ts";
 import { usernameKey } from "./username.ts";
@@ -60,8 +61,9 @@ export class LocalAccounts {
       id,
       username,
       username_key: usernameKey(username),
-      display_name: displayName,
+      ...displayColumns(displayName),
       email,
+      email_key: searchKey(email),
       avatar_url: "",
       password_hash: passwordHash,
       password_version: 0,
@@ -151,7 +153,7 @@ export class LocalAccounts {
     let query = this.#database
       .updateTable("iam_users")
       .set({
-        ...(displayName === undefined ? {} : { display_name: displayName }),
+        ...(displayName === undefined ? {} : displayColumns(displayName)),
         ...(avatarUrl === undefined ? {} : { avatar_url: avatarUrl }),
         etag: randomUUID(),
         update_time: this.#now(),
@@ -221,4 +223,9 @@ export class LocalAccounts {
   #account(row: AccountRow): LocalAccount {
     return accountOf(row, this.#organization);
   }
+}
+
+/** The columns of a display name. */
+export function displayColumns(displayName: string) {
+  return { display_name: displayName, display_key: searchKey(displayName) };
 }

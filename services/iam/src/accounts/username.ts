@@ -1,3 +1,5 @@
+import { searchKey } from "../store/user-search-keys.ts";
+
 const LONGEST = 64;
 const FORM = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}._@+-]*[\p{L}\p{N}\p{M}])?$/u;
 
@@ -17,5 +19,5 @@ export function usernameProblem(username: string): string | undefined {
  * different: whoever may create users answers for their names.
  */
 export function usernameKey(username: string): string {
-  return username.normalize("NFKC").toLowerCase().normalize("NFKC");
+  return searchKey(username);
 }

@@ -35,6 +35,7 @@ import {
 import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
 import { createRemovalTables, REMOVAL_RIGHTS, type RemovalTables } from "./removal-tables.ts";
 import { addSessionEnd } from "./session-tables.ts";
+import { addUserSearchKeys } from "./user-search-keys.ts";
 import type { UserTables } from "./user-tables.ts";
 
 /** The tables of the service. */
@@ -67,6 +68,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_organizations", up: createOrganizationTables },
     { name: "create_groups", up: createGroupTables },
     { name: "create_owner_claims", up: createOwnerClaims },
+    { name: "add_user_search_keys", up: addUserSearchKeys },
   ],
   rights: {
     ...PROVIDER_RIGHTS,

@@ -12,6 +12,9 @@ export interface UserTables {
     readonly username_key: string;
     readonly display_name: string;
     readonly email: string;
+    /** The display name and the e-mail address as users are searched by them. */
+    readonly display_key: Generated<string>;
+    readonly email_key: Generated<string>;
     readonly avatar_url: string;
     /** In the PHC string format; null where the user has no password. */
     readonly password_hash: string | null;

@@ -8,7 +8,12 @@ const LONGEST = 1024;
 
 /** The token of the page after a user. */
 export function writePageToken({ username }: Pick<Account, "username">): string {
-  return PREFIX + Buffer.from(usernameKey(username)).toString("base64url");
+  return pageTokenAfter(usernameKey(username));
+}
+
+/** The token of the page after a normalized user name. */
+export function pageTokenAfter(key: string): string {
+  return PREFIX + Buffer.from(key).toString("base64url");
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   casdoorUser,
 } from "../support/casdoor/casdoor-records.ts";
 import { ALICE, IamWithCasdoor } from "../support/casdoor/iam-with-casdoor.ts";
-import { asUser, startIam } from "../support/iam-service.ts";
+import { asUser } from "../support/iam-service.ts";
 
 const BOB = casdoorUser("bob");
 const ROOT = asUser("root");
@@ -94,26 +94,4 @@ test("the organization, its users and its groups are shown", async () => {
   expect(staff.users).toMatchObject([{ username: "alice" }]);
   const { body: groups } = await get("acme/groups?parent_id=acme/staff");
   expect(groups.groups).toMatchObject([{ id: "acme/ops", parentId: "acme/staff" }]);
-});
-
-test("the embedded provider has no directory yet, and says so", async () => {
-  const embedded = await startIam();
-  try {
-    await embedded.options.engine?.writeRelationships({
-      updates: [
-        {
-          operation: "TOUCH",
-          relationship: {
-            resource: { type: "zone", id: "acme" },
-            relation: "owner",
-            subject: { type: "user", id: "root" },
-          },
-        },
-      ],
-    });
-    const path = "/v1/iam/organizations/acme/users";
-    expect((await embedded.call("GET", path, undefined, ROOT)).status).toBe(501);
-  } finally {
-    await embedded.stop();
-  }
 });
