@@ -1,5 +1,5 @@
 /**
- * Authorization engines (`svc-access/authz`): one interface, two engines.
+ * Authorization engines (`svc-access/authz`): one interface, and the engines that need no runtime.
  */
 export { type Definition, type Model, parseModel } from "../model/index.ts";
 export type {

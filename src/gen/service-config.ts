@@ -192,7 +192,7 @@ export interface ServiceConfig {
       /** Whether AUTHORIZED calls are checked. */
       enabled: boolean;
       /** The kind of the authorization engine. */
-      provider: "embedded" | "spicedb";
+      provider: "embedded" | "spicedb" | "iam";
       /** Whether every check allows; for development only. */
       dev_allow_all: boolean;
       /** The file of the authorization model; needed if calls are checked. */
@@ -211,6 +211,23 @@ export interface ServiceConfig {
         insecure: boolean;
         /** The CA certificates that it is verified with, PEM; absent, the public CAs. */
         ca_file?: string | undefined;
+      } | undefined;
+      /** The IAM service; needed with that provider. */
+      iam?: {
+        /** Where IAM answers gRPC, host:port. */
+        endpoint: string;
+        /** The internal token of this service for IAM; give it as ${VAR}. Needed without token_file. */
+        token?: string | undefined;
+        /** Instead of token, the file that holds it; read again when it changes. */
+        token_file?: string | undefined;
+        /** Whether IAM is called without TLS. */
+        insecure: boolean;
+        /** The CA certificates that IAM is verified with, PEM; absent, the public CAs. */
+        ca_file?: string | undefined;
+        /** The client certificate for IAM, PEM; needs key_file. */
+        certificate_file?: string | undefined;
+        /** The key of the client certificate, PEM. */
+        key_file?: string | undefined;
       } | undefined;
     };
   };

@@ -1,5 +1,6 @@
 import type { Model } from "../../model/index.ts";
 import type { Relationship, RelationshipFilter } from "../../model/relationship.ts";
+import { abortError } from "../engine/abort-error.ts";
 import { AuthzError } from "../engine/authz-error.ts";
 import type { AuthorizationEngine, Readiness, StoreConnections } from "../engine/engine.ts";
 import type { RelationshipStore } from "../engine/relationship-store.ts";
@@ -25,7 +26,7 @@ import { Checker } from "./check/checker.ts";
 import { Checks } from "./check/checks.ts";
 import { Explainer } from "./check/explainer.ts";
 import type { RelationshipGraph } from "./graph/relationship-graph.ts";
-import { abortError, atOnce, inTurns, type Steps } from "./graph/turns.ts";
+import { atOnce, inTurns, type Steps } from "./graph/turns.ts";
 import { Lookups } from "./lookup/lookups.ts";
 import { formatRevision, HeadRevision } from "./write/revision.ts";
 import { Watcher } from "./write/watcher.ts";

@@ -1,5 +1,5 @@
 /**
- * Why an authorization engine refuses a request, as a gRPC code; both engines use the same codes.
+ * Why an authorization engine refuses a request, as a gRPC code; all engines use the same codes.
  */
 export type AuthzErrorCode =
   /** The request can never be right: an id, a name, a cursor, a token that is malformed or unknown to the model. */

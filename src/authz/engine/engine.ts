@@ -27,7 +27,7 @@ export interface Readiness {
 }
 
 /** The kinds of authorization engine. */
-export const ENGINE_KINDS = ["embedded", "spicedb"] as const;
+export const ENGINE_KINDS = ["embedded", "spicedb", "iam"] as const;
 
 /** A kind of authorization engine. */
 export type EngineKind = (typeof ENGINE_KINDS)[number];
@@ -72,7 +72,7 @@ export interface StoreConnections {
  * ```
  */
 export interface AuthorizationEngine {
-  /** Which engine it is: one in this process, or a SpiceDB. */
+  /** Which engine it is: one in this process, a SpiceDB, or the IAM service of the platform. */
   readonly kind: EngineKind;
 
   /** The model that it decides by, and that requests are checked against. */

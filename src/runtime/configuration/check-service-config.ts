@@ -90,10 +90,11 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
       : { path: at(key), message: `${message}; that is ${refusedIn(config)}` };
   }
   if (!authz.enabled || authz.dev_allow_all) return;
-  if (authz.spicedb !== undefined && authz.provider !== "spicedb") {
+  for (const kind of ["spicedb", "iam"] as const) {
+    if (authz[kind] === undefined || authz.provider === kind) continue;
     yield {
-      path: at("spicedb"),
-      message: `security.authz.spicedb is given, but the provider is ${authz.provider}; write provider: spicedb, or remove it`,
+      path: at(kind),
+      message: `security.authz.${kind} is given, but the provider is ${authz.provider}; write provider: ${kind}, or remove it`,
     };
   }
   yield* ENGINE_CHECKS[authz.provider](config);
@@ -113,28 +114,36 @@ const ENGINE_CHECKS: Readonly<
       message: "database is missing: the embedded engine stores its relationships there",
     };
   },
-  *spicedb(config) {
-    const { model, spicedb } = config.security.authz;
-    if (model === undefined) {
-      yield {
-        path: ["security", "authz"],
-        message: "security.authz.model is missing: name the file of the authorization model",
-      };
-    }
-    if (spicedb === undefined) {
-      yield {
-        path: ["security", "authz", "provider"],
-        message: "security.authz.spicedb is missing: the provider is spicedb",
-      };
-    } else if (spicedb.insecure && !isForDevelopment(config)) {
-      yield {
-        path: ["security", "authz", "spicedb", "insecure"],
-        message: "security.authz.spicedb.insecure is true: the preshared key is sent in plain text",
-        severity: "warning",
-      };
-    }
-  },
+  spicedb: (config) => checkRemoteEngine(config, "spicedb", "the preshared key"),
+  iam: (config) => checkRemoteEngine(config, "iam", "the internal token"),
 };
+
+/** @param secret what is sent to the engine */
+function* checkRemoteEngine(
+  config: ServiceConfig,
+  kind: "spicedb" | "iam",
+  secret: string,
+): Iterable<ServiceConfigProblem> {
+  const { model, [kind]: remote } = config.security.authz;
+  if (model === undefined) {
+    yield {
+      path: ["security", "authz"],
+      message: "security.authz.model is missing: name the file of the authorization model",
+    };
+  }
+  if (remote === undefined) {
+    yield {
+      path: ["security", "authz", "provider"],
+      message: `security.authz.${kind} is missing: the provider is ${kind}`,
+    };
+  } else if (remote.insecure && !isForDevelopment(config)) {
+    yield {
+      path: ["security", "authz", kind, "insecure"],
+      message: `security.authz.${kind}.insecure is true: ${secret} is sent in plain text`,
+      severity: "warning",
+    };
+  }
+}
 
 function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProblem> {
   const why = database?.file === undefined ? undefined : sqliteFileProblem(database.file);

@@ -230,6 +230,43 @@ const spicedb = z
 /** What the check above says, in the words of JSON Schema, for editors. */
 z.globalRegistry.add(spicedb, { oneOf: [{ required: ["token"] }, { required: ["token_file"] }] });
 
+const iam = z
+  .strictObject({
+    endpoint: documented("Where IAM answers gRPC, host:port.", endpoint("iam:19080")),
+    token: documented(
+      "The internal token of this service for IAM; give it as ${VAR}. Needed without token_file.",
+      z.optional(headerSecret(MIN_TOKEN)),
+    ),
+    token_file: documented(
+      "Instead of token, the file that holds it; read again when it changes.",
+      z.optional(file()),
+    ),
+    insecure: documented("Whether IAM is called without TLS.", z._default(z.boolean(), false)),
+    ca_file: documented(
+      "The CA certificates that IAM is verified with, PEM; absent, the public CAs.",
+      z.optional(file()),
+    ),
+    certificate_file: documented(
+      "The client certificate for IAM, PEM; needs key_file.",
+      z.optional(file()),
+    ),
+    key_file: documented("The key of the client certificate, PEM.", z.optional(file())),
+  })
+  .check(
+    z.refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), {
+      error: "must have either token or token_file",
+    }),
+    z.refine((value) => (value.certificate_file === undefined) === (value.key_file === undefined), {
+      error: "must have certificate_file and key_file, or neither",
+    }),
+  );
+
+/** What the checks above say, in the words of JSON Schema, for editors. */
+z.globalRegistry.add(iam, {
+  oneOf: [{ required: ["token"] }, { required: ["token_file"] }],
+  dependencies: { certificate_file: ["key_file"], key_file: ["certificate_file"] },
+});
+
 /** The schema of `security.authz`. */
 export const authz = z.strictObject({
   enabled: documented("Whether AUTHORIZED calls are checked.", z._default(z.boolean(), true)),
@@ -246,6 +283,7 @@ export const authz = z.strictObject({
     z.optional(file()),
   ),
   spicedb: documented("The SpiceDB; needed with that provider.", z.optional(spicedb)),
+  iam: documented("The IAM service; needed with that provider.", z.optional(iam)),
 });
 
 /** The schema of `security`. */

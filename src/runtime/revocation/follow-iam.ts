@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { Logger } from "../../common/logger.ts";
 import type { Clocks } from "../../common/observed-time.ts";
 import { IAMRevocationService } from "../../gen/proto/svc/iam/v1/revocation_pb.ts";
-import { type ClientTls, checkClientTls } from "../client/call/client-tls.ts";
+import { readClientTls } from "../client/call/client-tls-files.ts";
 import type { GrpcChannelOptions } from "../client/grpc/grpc-channels.ts";
 import { createGrpcClient } from "../client/grpc/grpc-client.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
@@ -35,7 +34,7 @@ export function followIam({
 }: FollowIamOptions): FollowedRevocations {
   const { endpoint, insecure, token = "", token_file: file } = config;
   // At once, so that the service does not start with wrong files.
-  readTls(config);
+  readClientTls(config);
   const secret = file === undefined ? undefined : secretFile(file, { logger });
   const options: GrpcChannelOptions = {
     target: endpoint,
@@ -50,7 +49,7 @@ export function followIam({
   return new FollowedRevocations({
     connect: (position, signal): FeedConnection => {
       // Read again for each connection: certificates are renewed.
-      const tls = insecure ? {} : { tls: readTls(config) };
+      const tls = insecure ? {} : { tls: readClientTls(config) };
       const client = createGrpcClient(IAMRevocationService, { ...options, ...tls });
       return {
         responses: client.watchRevocations({ position }, { signal }),
@@ -63,26 +62,4 @@ export function followIam({
     logger,
     ...(clocks === undefined ? {} : { clocks }),
   });
-}
-
-function readTls({
-  ca_file: ca,
-  certificate_file: certificate,
-  key_file: key,
-}: RevocationConfig): ClientTls {
-  const tls: ClientTls = {
-    ...(ca === undefined ? {} : { ca: read("ca_file", ca) }),
-    ...(certificate === undefined ? {} : { certificate: read("certificate_file", certificate) }),
-    ...(key === undefined ? {} : { key: read("key_file", key) }),
-  };
-  checkClientTls(tls);
-  return tls;
-}
-
-function read(key: string, file: string): Uint8Array {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new TypeError(`${key} (${file}) cannot be read`, { cause: error });
-  }
 }

@@ -35,7 +35,8 @@ export async function hasRelationship(
       const { hasStoredRelationship } = await import("../../authz/store/stored-relationships.ts");
       return hasStoredRelationship(config.database, filter);
     }
-    case "spicedb": {
+    case "spicedb":
+    case "iam": {
       const engine = await createAuthorizationEngine(config);
       try {
         const { items } = await engine.readRelationships(filter, { pageSize: 1 });

@@ -46,6 +46,7 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
 const KEEPS_RELATIONSHIPS: Readonly<Record<EngineKind, boolean>> = {
   embedded: true,
   spicedb: false,
+  iam: false,
 };
 
 /** Creates the tables of the relationships, or migrates them to this version. */

@@ -13,6 +13,7 @@ const DATABASE_DRIVERS: Readonly<Record<DatabaseKind, LoadDriver | undefined>> =
 const ENGINE_DRIVERS: Readonly<Record<EngineKind, LoadDriver | undefined>> = {
   embedded: undefined,
   spicedb: () => import("../../common/drivers/authzed.ts"),
+  iam: undefined,
 };
 
 /**

@@ -50,8 +50,9 @@ function orNoEngine(lack: string): string {
 function problemsOfKind({ security: { authz }, database }: ServiceConfig): string[] {
   switch (authz.provider) {
     case "spicedb":
-      return authz.spicedb === undefined
-        ? ["security.authz.spicedb is missing: the provider is spicedb"]
+    case "iam":
+      return authz[authz.provider] === undefined
+        ? [`security.authz.${authz.provider} is missing: the provider is ${authz.provider}`]
         : [];
     case "embedded":
       return database === undefined
@@ -94,6 +95,11 @@ export async function createAuthorizationEngine(
       } = spicedb as NonNullable<typeof spicedb>;
       const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
       return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
+    }
+    case "iam": {
+      // Loaded on demand: most services have another engine.
+      const { openIamEngine } = await import("./open-iam-engine.ts");
+      return openIamEngine(config, model);
     }
     case "embedded": {
       const { createEmbeddedEngine } = await import("../../authz/embedded/index.ts");

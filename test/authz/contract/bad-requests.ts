@@ -20,20 +20,20 @@ const BAD: readonly [what: string, message: RegExp, request: CheckRequest][] = [
   ["a bad subject id", /subject id "x y"/, request("document:a#view@user:x y")],
   ["a wildcard resource", /resource id "\*"/, request("document:*#view@user:x")],
   ["a wildcard subject", /wildcard cannot be the subject/, request("document:a#view@user:*")],
-  ["a wildcard userset", /wildcard cannot/, request("document:a#view@group:*#member")],
+  ["a wildcard userset", /wildcard cannot/, request("document:a#view@team:*#member")],
   ["an unknown type", /no type "nope"/, request("nope:a#view@user:x")],
   ["an unknown permission", /no relation or permission "nope"/, request("document:a#nope@user:x")],
   ["an empty permission", /no relation or permission ""/, { ...good, permission: "" }],
   ["an unknown subject type", /no type "nope"/, request("document:a#view@nope:x")],
   [
     "an unknown subject relation",
-    /type "group" has no relation or permission "nope"/,
-    request("document:a#view@group:x#nope"),
+    /type "team" has no relation or permission "nope"/,
+    request("document:a#view@team:x#nope"),
   ],
   [
     "an empty subject relation",
     /no relation or permission ""/,
-    { ...good, subject: { type: "group", id: "x", relation: "" } },
+    { ...good, subject: { type: "team", id: "x", relation: "" } },
   ],
 ];
 
@@ -117,7 +117,7 @@ export function badRequestsContract(opened: Opened): void {
 
     test("subjects of an unknown type or relation", async () => {
       const { engine } = opened();
-      const lookup = { ...good, subjectType: "group" };
+      const lookup = { ...good, subjectType: "team" };
       await expectRefused(engine.lookupSubjects({ ...lookup, subjectType: "nope" }), /"nope"/);
       const subjectRelation = "nope";
       await expectRefused(engine.lookupSubjects({ ...lookup, subjectRelation }), /"nope"/);
@@ -134,7 +134,7 @@ export function badRequestsContract(opened: Opened): void {
       [{ resourceType: "document", resourceId: "*" }, /resource id "\*"/],
       [{ subject: { type: "nope" } }, /no type "nope"/],
       [{ subject: { type: "user", id: "" } }, /subject id ""/],
-      [{ subject: { type: "group", relation: "nope" } }, /"nope"/],
+      [{ subject: { type: "team", relation: "nope" } }, /"nope"/],
     ])("the filter %j", async (filter, message) => {
       await expectRefused(opened().engine.readRelationships(filter), message);
     });

@@ -29,7 +29,7 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
     "an unknown operation",
     /CREATE, TOUCH or DELETE, not "UPSERT"/,
     {
-      updates: [{ ...updates("TOUCH", "group:b#member@user:x")[0], operation: "UPSERT" }],
+      updates: [{ ...updates("TOUCH", "team:b#member@user:x")[0], operation: "UPSERT" }],
     } as never,
   ],
   [
@@ -74,18 +74,18 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
     touching("document:a#viewer@usr:x"),
   ],
   ["an unknown subject type", /no type "nope"/, touching("document:a#viewer@nope:x")],
-  ["an unknown subject relation", /"nope"/, touching("document:a#viewer@group:x#nope")],
+  ["an unknown subject relation", /"nope"/, touching("document:a#viewer@team:x#nope")],
   [
     "an empty subject relation",
     /no relation or permission ""/,
-    raw(resource, { type: "group", id: "x", relation: "" }),
+    raw(resource, { type: "team", id: "x", relation: "" }),
   ],
   ["a permission", /"view" is a permission/, touching("document:a#view@user:x")],
-  ["a subject type not allowed", /does not allow/, touching("document:a#approver@group:x")],
-  ["a userset not allowed", /does not allow/, touching("document:a#approver@group:x#member")],
-  ["an object for a userset", /does not allow/, touching("document:a#viewer@group:x")],
+  ["a subject type not allowed", /does not allow/, touching("document:a#approver@team:x")],
+  ["a userset not allowed", /does not allow/, touching("document:a#approver@team:x#member")],
+  ["an object for a userset", /does not allow/, touching("document:a#viewer@team:x")],
   ["a wildcard not allowed", /does not allow/, touching("document:a#approver@user:*")],
-  ["a wildcard userset", /wildcard has no relation/, touching("document:a#viewer@group:*#member")],
+  ["a wildcard userset", /wildcard has no relation/, touching("document:a#viewer@team:*#member")],
   [
     "a DELETE of a relationship that the model does not allow",
     /does not allow/,

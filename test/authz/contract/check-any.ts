@@ -9,19 +9,19 @@ const SUBJECTS = [
   "user:any-ann",
   "user:any-bob",
   "user:any-new",
-  "group:any-g#member",
-  "group:any-h#member",
+  "team:any-g#member",
+  "team:any-h#member",
   "folder:any-f",
 ];
 const PERMISSIONS: readonly (readonly [type: string, permission: string])[] = [
   ...["viewer", "view", "publish", "approver", "banned"].map((name) => ["document", name] as const),
   ...["viewer", "view"].map((name) => ["folder", name] as const),
-  ["group", "member"],
+  ["team", "member"],
 ];
 const RELATIONSHIPS = [
-  "group:any-g#member@user:any-ann",
-  "group:any-h#member@group:any-g#member",
-  "folder:any-f#viewer@group:any-h#member",
+  "team:any-g#member@user:any-ann",
+  "team:any-h#member@team:any-g#member",
+  "folder:any-f#viewer@team:any-h#member",
   "document:any-d#folder@folder:any-f",
   "document:any-d#banned@user:any-ann",
   "document:any-e#viewer@user:any-ann",
@@ -98,7 +98,7 @@ export function checkAnyContract(opened: Opened): void {
       [asked("view", "nope:x"), /no type "nope"/],
       [asked("view", "user:*"), /wildcard cannot be the subject/],
       [asked("view", "user:a b"), /subject id "a b"/],
-      [asked("view", "group:x#nope"), /no relation or permission "nope"/],
+      [asked("view", "team:x#nope"), /no relation or permission "nope"/],
       [{ ...asked("view", "user:x"), subject: undefined as never }, /subject is missing/],
     ])("refuses %j", async (request, message) => {
       expect(await failure(opened().engine.checkAny(request))).toMatchObject({

@@ -10,9 +10,9 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       const { engine } = opened();
       await touch(
         engine,
-        "group:c-in#member@user:ann",
-        "group:c-out#member@group:c-in#member",
-        "folder:c-top#viewer@group:c-out#member",
+        "team:c-in#member@user:ann",
+        "team:c-out#member@team:c-in#member",
+        "folder:c-top#viewer@team:c-out#member",
         "folder:c-sub#parent@folder:c-top",
         "document:c-one#folder@folder:c-sub",
         "document:c-two#viewer@user:*",
@@ -21,18 +21,18 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
         "document:c-two#approver@user:eve",
       );
       const expected = {
-        "group:c-out#member@user:ann": true,
-        "group:c-out#member@user:bob": false,
+        "team:c-out#member@user:ann": true,
+        "team:c-out#member@user:bob": false,
         "document:c-one#view@user:ann": true,
-        "document:c-one#view@group:c-in#member": true,
-        "document:c-one#view@group:c-in": false,
+        "document:c-one#view@team:c-in#member": true,
+        "document:c-one#view@team:c-in": false,
         "document:c-one#viewer@user:ann": false,
         "document:c-two#view@user:bob": true,
         "document:c-two#view@user:eve": false,
         "document:c-two#publish@user:ann": true,
         "document:c-two#publish@user:bob": false,
         "document:c-two#publish@user:eve": true,
-        "document:c-two#view@group:c-in#member": false,
+        "document:c-two#view@team:c-in#member": false,
         "document:c-none#view@user:ann": false,
       };
       const texts = Object.keys(expected);
@@ -47,8 +47,8 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
 
     test("a userset contains itself, and no other userset for that reason [ENG-3]", async () => {
       const { engine } = opened();
-      expect(await allows(engine, "group:c-any#member@group:c-any#member")).toBe(true);
-      expect(await allows(engine, "group:c-any#member@group:c-other#member")).toBe(false);
+      expect(await allows(engine, "team:c-any#member@team:c-any#member")).toBe(true);
+      expect(await allows(engine, "team:c-any#member@team:c-other#member")).toBe(false);
       expect(await allows(engine, "document:c-any#view@document:c-any#view")).toBe(true);
     });
 
@@ -116,11 +116,11 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       const { engine } = opened();
       const chain = Array.from(
         { length: 70 },
-        (_, index) => `group:deep${index}#member@group:deep${index + 1}#member`,
+        (_, index) => `team:deep${index}#member@team:deep${index + 1}#member`,
       );
-      await touch(engine, ...chain, "group:deep70#member@user:x");
-      expect(await allows(engine, "group:deep40#member@user:x")).toBe(true);
-      const deepest = request("group:deep0#member@user:x");
+      await touch(engine, ...chain, "team:deep70#member@user:x");
+      expect(await allows(engine, "team:deep40#member@user:x")).toBe(true);
+      const deepest = request("team:deep0#member@user:x");
       if (depth === undefined) {
         expect((await engine.check(deepest)).allowed).toBe(true);
         expect((await engine.explain(deepest)).allowed).toBe(true);
@@ -129,7 +129,7 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       const refusal = { name: "AuthzError", code: "FAILED_PRECONDITION" };
       expect(await failure(engine.check(deepest))).toMatchObject(refusal);
       expect(await failure(engine.explain(deepest))).toMatchObject(refusal);
-      const { items } = await engine.checkBulk([deepest, request("group:deep40#member@user:x")]);
+      const { items } = await engine.checkBulk([deepest, request("team:deep40#member@user:x")]);
       expect(items).toEqual([{ error: expect.objectContaining(refusal) }, { allowed: true }]);
     });
   });

@@ -16,7 +16,7 @@ import { writesContract } from "./writes.ts";
 
 /** Registers the tests that every engine passes. They share one engine, and each uses its own objects. */
 export function describeContract(target: ContractTarget): void {
-  describe(`the contract of both engines: ${target.name} [ENG-1]`, () => {
+  describe(`the contract of all engines: ${target.name} [ENG-1]`, () => {
     let open: OpenTarget;
     beforeAll(async () => {
       open = await target.open();

@@ -14,16 +14,16 @@ export function cyclesContract(opened: Opened): void {
   describe("a write that would close a cycle is refused, naming the path [ENG-4]", () => {
     test.each([
       [
-        "a group in itself",
+        "a team in itself",
         [],
-        ["group:y-own#member@group:y-own#member"],
-        /cycle: group:y-own#member > group:y-own#member$/,
+        ["team:y-own#member@team:y-own#member"],
+        /cycle: team:y-own#member > team:y-own#member$/,
       ],
       [
-        "groups",
-        ["group:y-a#member@group:y-b#member", "group:y-b#member@group:y-c#member"],
-        ["group:y-c#member@group:y-a#member"],
-        /cycle: group:y-c#member > group:y-a#member > group:y-b#member > group:y-c#member$/,
+        "teams",
+        ["team:y-a#member@team:y-b#member", "team:y-b#member@team:y-c#member"],
+        ["team:y-c#member@team:y-a#member"],
+        /cycle: team:y-c#member > team:y-a#member > team:y-b#member > team:y-c#member$/,
       ],
       [
         "folders",
@@ -35,11 +35,11 @@ export function cyclesContract(opened: Opened): void {
         "a cycle within its own updates",
         [],
         [
-          "group:y-1#member@group:y-2#member",
-          "group:y-2#member@group:y-3#member",
-          "group:y-3#member@group:y-1#member",
+          "team:y-1#member@team:y-2#member",
+          "team:y-2#member@team:y-3#member",
+          "team:y-3#member@team:y-1#member",
         ],
-        /cycle: group:y-\d#member > /,
+        /cycle: team:y-\d#member > /,
       ],
     ])("%s", async (_, before, closing, path) => {
       const { engine } = opened();
@@ -56,23 +56,23 @@ export function cyclesContract(opened: Opened): void {
 
     test("but not if the same write breaks the cycle", async () => {
       const { engine } = opened();
-      await touch(engine, "group:y-x#member@group:y-y#member", "group:y-y#member@group:y-z#member");
+      await touch(engine, "team:y-x#member@team:y-y#member", "team:y-y#member@team:y-z#member");
       await engine.writeRelationships({
         updates: [
-          ...updates("DELETE", "group:y-x#member@group:y-y#member"),
-          ...updates("TOUCH", "group:y-z#member@group:y-x#member"),
+          ...updates("DELETE", "team:y-x#member@team:y-y#member"),
+          ...updates("TOUCH", "team:y-z#member@team:y-x#member"),
         ],
       });
-      expect(await allows(engine, "group:y-y#member@group:y-x#member")).toBe(true);
+      expect(await allows(engine, "team:y-y#member@team:y-x#member")).toBe(true);
     });
 
     test("but not for relationships that exist, nor for a diamond", async () => {
       const { engine } = opened();
       const diamond = [
-        "group:y-top#member@group:y-left#member",
-        "group:y-top#member@group:y-right#member",
-        "group:y-left#member@group:y-end#member",
-        "group:y-right#member@group:y-end#member",
+        "team:y-top#member@team:y-left#member",
+        "team:y-top#member@team:y-right#member",
+        "team:y-left#member@team:y-end#member",
+        "team:y-right#member@team:y-end#member",
       ];
       await touch(engine, ...diamond);
       await touch(engine, ...diamond);
@@ -85,14 +85,12 @@ export function cyclesContract(opened: Opened): void {
       const { engine } = opened();
       const chain = Array.from(
         { length: 30 },
-        (_, index) => `group:y-l${index}#member@group:y-l${index + 1}#member`,
+        (_, index) => `team:y-l${index}#member@team:y-l${index + 1}#member`,
       );
       await touch(engine, ...chain);
-      const closing = write(engine, "TOUCH", "group:y-l30#member@group:y-l0#member");
+      const closing = write(engine, "TOUCH", "team:y-l30#member@team:y-l0#member");
       expect(await failure(closing)).toMatchObject(
-        refusal(
-          /cycle: group:y-l30#member > group:y-l0#member > .* more … > .*group:y-l30#member$/,
-        ),
+        refusal(/cycle: team:y-l30#member > team:y-l0#member > .* more … > .*team:y-l30#member$/),
       );
     });
   });

@@ -11,8 +11,8 @@ export function explainContract(opened: Opened): void {
       const { engine } = opened();
       await touch(
         engine,
-        "document:e-why#viewer@group:e-why#member",
-        "group:e-why#member@user:wendy",
+        "document:e-why#viewer@team:e-why#member",
+        "team:e-why#member@user:wendy",
         "document:e-why#banned@user:bob",
       );
       const { explanation, allowed } = await engine.explain(
@@ -31,8 +31,8 @@ export function explainContract(opened: Opened): void {
           kind: "relation",
           permission: "viewer",
           allowed: true,
-          relationship: relationship("document:e-why#viewer@group:e-why#member"),
-          children: [{ relationship: relationship("group:e-why#member@user:wendy") }],
+          relationship: relationship("document:e-why#viewer@team:e-why#member"),
+          children: [{ relationship: relationship("team:e-why#member@user:wendy") }],
         },
         { kind: "relation", permission: "banned", allowed: false, children: [] },
       ]);
@@ -85,14 +85,14 @@ export function explainContract(opened: Opened): void {
       const { engine } = opened();
       await touch(
         engine,
-        "group:e-g#member@user:ann",
-        "folder:e-f#viewer@group:e-g#member",
+        "team:e-g#member@user:ann",
+        "folder:e-f#viewer@team:e-g#member",
         "document:e-d#folder@folder:e-f",
         "document:e-d#viewer@user:*",
         "document:e-d#banned@user:bob",
         "document:e-d#approver@user:ann",
       );
-      const subjects = ["user:ann", "user:bob", "user:cy", "group:e-g#member", "group:e-g"];
+      const subjects = ["user:ann", "user:bob", "user:cy", "team:e-g#member", "team:e-g"];
       for (const subject of subjects) {
         for (const permission of ["view", "publish", "viewer", "banned", "folder"]) {
           const asked = request(`document:e-d#${permission}@${subject}`);

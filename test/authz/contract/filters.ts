@@ -6,13 +6,13 @@ import type { Differences, Opened } from "./target.ts";
 
 const STORED = [
   "document:f-a#banned@user:f-x",
-  "document:f-a#viewer@group:f-g#member",
+  "document:f-a#viewer@team:f-g#member",
   "document:f-a#viewer@user:*",
   "document:f-a#viewer@user:f-x",
   "document:f-b#viewer@user:f-x",
   "folder:f-a#viewer@user:f-x",
-  "group:f-g#member@group:f-h#member",
-  "group:f-g#member@user:f-x",
+  "team:f-g#member@team:f-h#member",
+  "team:f-g#member@user:f-x",
 ];
 const FILTERS: readonly [filter: RelationshipFilter, expected: RegExp][] = [
   [{ resourceType: "document", resourceId: "f-a" }, /^document:f-a#/],
@@ -26,17 +26,17 @@ const FILTERS: readonly [filter: RelationshipFilter, expected: RegExp][] = [
   ],
   [{ relation: "banned", subject: { type: "user", id: "f-x" } }, /#banned@user:f-x$/],
   [{ resourceId: "f-a" }, /^\w+:f-a#/],
-  [{ resourceType: "group", resourceId: "f-g" }, /^group:f-g#/],
+  [{ resourceType: "team", resourceId: "f-g" }, /^team:f-g#/],
   [
-    { resourceType: "group", resourceId: "f-g", subject: { type: "group", relation: "member" } },
-    /^group:f-g#.*@group:f-h#member$/,
+    { resourceType: "team", resourceId: "f-g", subject: { type: "team", relation: "member" } },
+    /^team:f-g#.*@team:f-h#member$/,
   ],
   [
-    { resourceType: "group", resourceId: "f-g", subject: { type: "user", relation: "" } },
-    /^group:f-g#.*@user/,
+    { resourceType: "team", resourceId: "f-g", subject: { type: "user", relation: "" } },
+    /^team:f-g#.*@user/,
   ],
-  [{ subject: { type: "group", id: "f-g", relation: "" } }, /^never$/],
-  [{ subject: { type: "group", id: "f-g" } }, /@group:f-g/],
+  [{ subject: { type: "team", id: "f-g", relation: "" } }, /^never$/],
+  [{ subject: { type: "team", id: "f-g" } }, /@team:f-g/],
 ];
 
 /** readRelationships. */
@@ -69,12 +69,9 @@ export function filtersContract(opened: Opened, { sortedRelationships }: Differe
     });
 
     test("in pages, of which the last is full", async () => {
-      const texts = Array.from(
-        { length: 1000 },
-        (_, index) => `group:f-full#member@user:u${index}`,
-      );
+      const texts = Array.from({ length: 1000 }, (_, index) => `team:f-full#member@user:u${index}`);
       await touch(opened().engine, ...texts);
-      const filter = { resourceType: "group", resourceId: "f-full" };
+      const filter = { resourceType: "team", resourceId: "f-full" };
       for (const [pageSize, count] of [
         [1000, 1],
         [500, 2],

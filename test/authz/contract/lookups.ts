@@ -23,25 +23,25 @@ export function lookupsContract(opened: Opened): void {
         ...{ resource: { type: "document", id }, permission, pageSize },
         ...(relation === undefined
           ? { subjectType: "user" }
-          : { subjectType: "group", subjectRelation: relation }),
+          : { subjectType: "team", subjectRelation: relation }),
         ...page,
       }),
     );
   const fill = () =>
     touch(
       opened().engine,
-      "group:l-g#member@user:l-ann",
-      "group:l-g#member@user:l-bob",
-      "group:l-all#member@group:l-g#member",
-      "folder:l-f#viewer@group:l-all#member",
+      "team:l-g#member@user:l-ann",
+      "team:l-g#member@user:l-bob",
+      "team:l-all#member@team:l-g#member",
+      "folder:l-f#viewer@team:l-all#member",
       "document:l.0#folder@folder:l-f",
       "document:l.1#viewer@user:l-ann",
-      "document:l.1#viewer@group:l-g#member",
+      "document:l.1#viewer@team:l-g#member",
       "document:l.2#viewer@user:*",
       "document:l.2#banned@user:l-bob",
       "document:l.2#banned@user:l-eve.1",
       "document:l.2#viewer@user:l-ann",
-      "document:l.3#viewer@group:l-all#member",
+      "document:l.3#viewer@team:l-all#member",
       "document:l.3#banned@user:l-ann",
       "document:l.3#approver@user:l-bob",
       "document:l.4#viewer@user:*",
@@ -58,7 +58,7 @@ export function lookupsContract(opened: Opened): void {
         "user:l-bob",
         "user:l-eve.1",
         "user:l-new",
-        "group:l-g#member",
+        "team:l-g#member",
       ]) {
         for (const permission of ["view", "viewer", "publish"]) {
           const { subject } = request(`document:x#view@${text}`);

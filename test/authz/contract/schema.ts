@@ -5,17 +5,17 @@ import type { Relationship } from "../../../src/model/relationship.ts";
 /** A model with everything that affects decisions: usersets, recursion, wildcards, arrows, all operators. */
 export const SCHEMA = `
 definition user {}
-definition group {
-  relation member: user | group#member
+definition team {
+  relation member: user | team#member
 }
 definition folder {
   relation parent: folder
-  relation viewer: user | group#member
+  relation viewer: user | team#member
   permission view = viewer + parent->view
 }
 definition document {
   relation folder: folder
-  relation viewer: user | user:* | group#member
+  relation viewer: user | user:* | team#member
   relation banned: user
   relation approver: user
   permission view = (viewer - banned) + folder->view
@@ -30,7 +30,7 @@ export function modelOf(schema: string): Model {
   return model;
 }
 
-/** A relationship written as `doc:1#viewer@group:eng#member`. */
+/** A relationship written as `doc:1#viewer@team:eng#member`. */
 export function relationship(text: string): Relationship {
   const at = /^([^:]+):([^#]+)#([^@]+)@([^:]+):([^#]+?)(?:#(.+))?$/.exec(text);
   if (at === null) throw new Error(`no relationship: ${text}`);

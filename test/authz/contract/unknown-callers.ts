@@ -45,8 +45,8 @@ export function unknownCallersContract(opened: Opened): void {
       const id = `u-why-${type}`;
       await touch(
         engine,
-        `document:${id}#viewer@group:u-why#member`,
-        "group:u-why#member@user:robot",
+        `document:${id}#viewer@team:u-why#member`,
+        "team:u-why#member@user:robot",
         `document:${id}#folder@folder:u-why`,
         "folder:u-why#viewer@user:robot",
       );

@@ -20,15 +20,15 @@ export function watchContract(opened: Opened, { createIsWatchedAs }: Differences
   describe("a watch", () => {
     test("reports each write after a revision, in order and complete", async () => {
       const { engine } = opened();
-      const start = await write(engine, "TOUCH", "group:h-a#member@user:before");
-      await write(engine, "CREATE", "group:h-a#member@user:one");
-      await touch(engine, "group:h-a#member@user:two", "group:h-b#member@group:h-a#member");
-      await write(engine, "DELETE", "group:h-a#member@user:one");
+      const start = await write(engine, "TOUCH", "team:h-a#member@user:before");
+      await write(engine, "CREATE", "team:h-a#member@user:one");
+      await touch(engine, "team:h-a#member@user:two", "team:h-b#member@team:h-a#member");
+      await write(engine, "DELETE", "team:h-a#member@user:one");
       const seen = await collect(engine.watch(start.revision), 3);
       const expected = [
-        updates(createIsWatchedAs, "group:h-a#member@user:one"),
-        updates("TOUCH", "group:h-a#member@user:two", "group:h-b#member@group:h-a#member"),
-        updates("DELETE", "group:h-a#member@user:one"),
+        updates(createIsWatchedAs, "team:h-a#member@user:one"),
+        updates("TOUCH", "team:h-a#member@user:two", "team:h-b#member@team:h-a#member"),
+        updates("DELETE", "team:h-a#member@user:one"),
       ];
       expect(seen.map(({ updates }) => byText(updates))).toEqual(expected.map(byText));
       const [again] = await collect(engine.watch(seen[1]?.revision), 1);
@@ -37,19 +37,19 @@ export function watchContract(opened: Opened, { createIsWatchedAs }: Differences
 
     test("reports writes as they happen", async () => {
       const { engine } = opened();
-      const { revision } = await write(engine, "TOUCH", "group:h-c#member@user:before");
+      const { revision } = await write(engine, "TOUCH", "team:h-c#member@user:before");
       const watching = collect(engine.watch(revision), 2);
-      await touch(engine, "group:h-c#member@user:one");
-      await touch(engine, "group:h-c#member@user:two");
+      await touch(engine, "team:h-c#member@user:one");
+      await touch(engine, "team:h-c#member@user:two");
       expect((await watching).map(({ updates }) => updates)).toEqual([
-        updates("TOUCH", "group:h-c#member@user:one"),
-        updates("TOUCH", "group:h-c#member@user:two"),
+        updates("TOUCH", "team:h-c#member@user:one"),
+        updates("TOUCH", "team:h-c#member@user:two"),
       ]);
     });
 
     test("ends when its caller aborts or stops it", async () => {
       const { engine } = opened();
-      const { revision } = await write(engine, "TOUCH", "group:h-d#member@user:before");
+      const { revision } = await write(engine, "TOUCH", "team:h-d#member@user:before");
       const aborted = { signal: AbortSignal.abort() };
       for (const from of [undefined, revision]) {
         expect(await failure(collect(engine.watch(from, aborted), 1))).toMatchObject({

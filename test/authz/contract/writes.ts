@@ -104,7 +104,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       const filter = { resourceType: "document", resourceId: "w-all" };
       const all = (kind: "MUST_MATCH" | "MUST_NOT_MATCH") => ({
         updates: [
-          ...updates("TOUCH", "group:w-all#member@group:w-all#member"),
+          ...updates("TOUCH", "team:w-all#member@team:w-all#member"),
           ...updates("CREATE", "document:w-all#viewer@user:x"),
         ],
         preconditions: [{ kind, filter }],
@@ -120,16 +120,13 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
 
     test("1,000 updates and 1,000 preconditions are accepted", async () => {
       const { engine } = opened();
-      const texts = Array.from(
-        { length: 1000 },
-        (_, index) => `group:w-many#member@user:u${index}`,
-      );
+      const texts = Array.from({ length: 1000 }, (_, index) => `team:w-many#member@user:u${index}`);
       const preconditions = texts.map((_, index) => ({
         kind: "MUST_NOT_MATCH" as const,
         filter: { resourceType: "document", resourceId: `w-no${index}` },
       }));
       await engine.writeRelationships({ updates: updates("TOUCH", ...texts), preconditions });
-      expect(await allows(engine, "group:w-many#member@user:u999")).toBe(true);
+      expect(await allows(engine, "team:w-many#member@user:u999")).toBe(true);
     });
 
     test("that are concurrent each see what was acknowledged before they began [ENG-7]", async () => {

@@ -48,10 +48,10 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
   });
 
   test.each([
-    ["some", { resourceType: "group", resourceId: "t" }],
+    ["some", { resourceType: "team", resourceId: "t" }],
     ["all", {}],
   ])("a cursor of %s relationships that was tampered with is refused", async (_, filter) => {
-    await write("group:t#member@user:a", "group:t#member@user:b");
+    await write("team:t#member@user:a", "team:t#member@user:b");
     const { engine } = spicedb;
     const { nextCursor = "" } = await engine.readRelationships(filter, { pageSize: 1 });
     // Its state, and the cursor of SpiceDB.
@@ -94,12 +94,12 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     await write("document:blocked#approver@user:alice");
     expect(await spicedb.engine.ready()).toEqual({ ready: true });
     expect(await spicedb.engine.writeSchema(`// The same.\n${SCHEMA}`)).toEqual({ written: false });
-    const narrower = SCHEMA.replace("relation approver: user", "relation approver: group");
+    const narrower = SCHEMA.replace("relation approver: user", "relation approver: team");
     await expect(spicedb.engine.writeSchema(narrower)).rejects.toMatchObject({
       code: "FAILED_PRECONDITION",
       message: expect.stringMatching(/approver/),
     });
-    const wider = SCHEMA.replace("relation approver: user", "relation approver: user | group");
+    const wider = SCHEMA.replace("relation approver: user", "relation approver: user | team");
     expect(await spicedb.engine.writeSchema(wider)).toEqual({ written: true });
     expect(await spicedb.engine.ready()).toEqual({
       ready: false,

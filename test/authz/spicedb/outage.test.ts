@@ -109,13 +109,13 @@ describe("a server that does not answer", () => {
     for (const text of [
       "document:a#view@user:alice",
       "document:a#approver@user:*",
-      "document:a#approver@group:a#member",
-      "document:a#viewer@group:a",
+      "document:a#approver@team:a#member",
+      "document:a#viewer@team:a",
     ]) {
       const rejected = engine.writeRelationships({ updates: updates("DELETE", text) });
       await expect(rejected).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
-    const twice = updates("TOUCH", "group:a#member@user:b", "group:a#member@user:b");
+    const twice = updates("TOUCH", "team:a#member@user:b", "team:a#member@user:b");
     await expect(engine.writeRelationships({ updates: twice })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
     });

@@ -51,6 +51,38 @@ test.each<[string, string, string]>([
   ["no database", MINIMAL.replace(/^database.*$/m, ""), "database is missing"],
   ["no SpiceDB", authz("provider: spicedb, model: m"), "security.authz.spicedb is missing"],
   [
+    "no model for IAM",
+    authz("provider: iam, iam: {endpoint: 'a:1', token: a-token-of-the-hub}"),
+    "model is missing",
+  ],
+  ["no IAM", authz("provider: iam, model: m"), "security.authz.iam is missing"],
+  [
+    "an IAM that is not used",
+    authz("model: m, iam: {endpoint: 'a:1', token: a-token-of-the-hub}"),
+    "security.authz.iam is given, but the provider is embedded; write provider: iam",
+  ],
+  [
+    "two engines",
+    authz(
+      "provider: iam, model: m, iam: {endpoint: 'a:1', token: a-token-of-the-hub}, spicedb: {endpoint: 'a:1', token: t}",
+    ),
+    "security.authz.spicedb is given, but the provider is iam",
+  ],
+  [
+    "an IAM with two tokens",
+    authz(
+      "provider: iam, model: m, iam: {endpoint: 'a:1', token: a-token-of-the-hub, token_file: t}",
+    ),
+    "security.authz.iam must have either token or token_file",
+  ],
+  [
+    "an IAM with half a certificate",
+    authz(
+      "provider: iam, model: m, iam: {endpoint: 'a:1', token: a-token-of-the-hub, key_file: k}",
+    ),
+    "security.authz.iam must have certificate_file and key_file, or neither",
+  ],
+  [
     "a SpiceDB that is not used",
     authz("model: m, spicedb: {endpoint: 'a:1', token: t}"),
     "the provider is embedded",
@@ -121,6 +153,16 @@ test.each([
       authz("provider: spicedb, model: m, spicedb: {endpoint: 'a:1', token: t, insecure: true}"),
     ),
     ["security.authz.spicedb.insecure is true"],
+  ],
+  [
+    "IAM in plain text",
+    inEnvironment(
+      "production",
+      authz(
+        "provider: iam, model: m, iam: {endpoint: 'a:1', token: a-token-of-the-hub, insecure: true}",
+      ),
+    ),
+    ["security.authz.iam.insecure is true"],
   ],
   [
     "etcd in plain text",

@@ -32,6 +32,27 @@ test.each<[string, ServiceConfig, RegExp]>([
     withAuthz({ provider: "spicedb", spicedb: undefined }),
     /^security\.authz\.spicedb is missing: the provider is spicedb$/,
   ],
+  [
+    "IAM without its address",
+    withAuthz({ provider: "iam", iam: undefined }),
+    /^security\.authz\.iam is missing: the provider is iam$/,
+  ],
+  [
+    "a CA of IAM that cannot be read",
+    withAuthz({
+      provider: "iam",
+      iam: { endpoint: "iam:1", token: "t".repeat(16), ca_file: join(folder, "none.pem") },
+    }),
+    /^security\.authz\.iam: ca_file \(.*none\.pem\) cannot be read$/,
+  ],
+  [
+    "a missing token file of IAM",
+    withAuthz({
+      provider: "iam",
+      iam: { endpoint: "iam:1", token_file: join(folder, "none"), insecure: true },
+    }),
+    /^security\.authz\.iam: .*none/,
+  ],
   ["no database", { ...config, database: undefined }, /^database is missing: the embedded engine/],
 ])("an engine is not opened with %s, and it is said", async (_, given, problem) => {
   const error = await createAuthorizationEngine(given).catch((thrown: unknown) => thrown);
@@ -46,6 +67,13 @@ test("everything that an engine lacks is reported at once", async () => {
     expect.stringMatching(/^security\.authz\.model is missing/),
     expect.stringMatching(/^database is missing/),
   ]);
+});
+
+test("IAM need not be there when its engine is opened", async () => {
+  const iam = { endpoint: "127.0.0.1:1", token: "t".repeat(16), insecure: true };
+  const engine = await createAuthorizationEngine(withAuthz({ provider: "iam", iam }));
+  expect(await engine.ready()).toEqual({ ready: false, reason: "IAM: unavailable" });
+  await engine.close();
 });
 
 test("an embedded engine is opened, and its store is unlocked once it is closed", async () => {

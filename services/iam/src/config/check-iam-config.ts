@@ -16,6 +16,12 @@ export function* checkIamConfig(
   if (!authz.enabled && config.environment !== "development" && config.environment !== "test") {
     yield at(["security", "authz", "enabled"], "must be true: this service is what others ask");
   }
+  if (authz.provider === "iam") {
+    yield at(
+      ["security", "authz", "provider"],
+      "must be embedded or spicedb: this service is what others ask",
+    );
+  }
   yield* checkServices(config, iam);
   if (authn.provider === undefined) {
     yield at(["security", "authn", "provider"], "is missing: write embedded, oidc or casdoor");

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseModel } from "svc-access/authz";
+import type { AuthorizationEngine } from "svc-access/authz";
 import { StartUpError } from "svc-access/runtime";
 import { bindIAMAuthorizationService } from "../../gen/svc/iam/v1/administration_server.ts";
 import { bindIAMPermissionService } from "../../gen/svc/iam/v1/permission_server.ts";
@@ -20,7 +20,7 @@ export function openPermissions({ configuration, engine }: PartContext): Service
   const { services } = sections.iam;
   // The engine has read it.
   const model = readFileSync(config.security.authz.model as string, "utf8");
-  const problems = [...unknownTypes(services, model)];
+  const problems = [...unknownTypes(services, engine)];
   if (problems.length > 0) throw new StartUpError(problems);
   const watches = new RelationshipWatches(engine);
   const rights = new ServiceRights(services);
@@ -33,12 +33,11 @@ export function openPermissions({ configuration, engine }: PartContext): Service
   };
 }
 
-function* unknownTypes(services: ServicesConfig, text: string): Iterable<string> {
-  const { definitions } = parseModel(text, "model").model;
+function* unknownTypes(services: ServicesConfig, { model }: AuthorizationEngine): Iterable<string> {
   for (const [name, service] of Object.entries(services)) {
     for (const list of ["read_types", "write_types"] as const) {
       for (const type of service[list]) {
-        if (type === ALL_TYPES || definitions.has(type)) continue;
+        if (type === ALL_TYPES || model.definitions.has(type)) continue;
         yield `iam.services.${name}.${list}: the model has no type ${type}`;
       }
     }

@@ -116,8 +116,11 @@ export function toCallOptions(
   switch (kind) {
     case "atLeastAsFresh":
       return { signal, atLeastAsFresh: value };
-    case "fullyConsistent":
-      return { signal, newest: value };
+    case "fullyConsistent": {
+      const { besideRevision: revision } = consistency as Consistency;
+      const beside = revision === undefined ? {} : { atLeastAsFresh: revision };
+      return { signal, newest: value, ...beside };
+    }
     default:
       return { signal };
   }

@@ -108,6 +108,15 @@ test.each<[string, Changes]>([
   ["a service that writes all types", { iam: { services: { hub: { write_types: ["*"] } } } }],
   ["a type that is not a name", { iam: { services: { hub: { read_types: ["Project"] } } } }],
   ["a service with an unknown key", { iam: { services: { hub: { types: ["project"] } } } }],
+  [
+    "the engine that asks this service",
+    {
+      authz: {
+        provider: "iam",
+        iam: { endpoint: "iam:19080", token: "a-token-of-the-hub", insecure: true },
+      },
+    },
+  ],
   ["a service that is not a name", { iam: { services: { "a b": {} } } }],
   [
     "an idle limit above the absolute one",

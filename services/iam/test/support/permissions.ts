@@ -1,6 +1,15 @@
 /** A whole svc-iam, and services that call its permission service over gRPC. */
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { AuthorizationEngine, WriteOperation } from "svc-access/authz";
-import { createGrpcClient, type ServiceClient } from "svc-access/runtime";
+import {
+  createAuthorizationEngine,
+  createGrpcClient,
+  loadServiceConfig,
+  type ServiceClient,
+} from "svc-access/runtime";
+import { stringify } from "yaml";
 import { IAMPermissionService } from "../../gen/svc/iam/v1/permission_pb.ts";
 import { type IamService, type IamServiceOptions, startIam } from "./iam-service.ts";
 
@@ -79,4 +88,28 @@ export async function store(
     }),
   });
   return revision;
+}
+
+/** The engine `iam` as a service has it, by a configuration file of its own. */
+export async function openIamEngine(options: {
+  readonly target: string;
+  readonly token: string;
+  readonly model: string;
+  readonly folder: string;
+}): Promise<AuthorizationEngine> {
+  const { target: endpoint, token, model, folder } = options;
+  const file = join(folder, `client-${randomUUID()}.yaml`);
+  writeFileSync(
+    file,
+    stringify({
+      environment: "test",
+      service: "client",
+      server: { grpc: { address: "127.0.0.1:0" } },
+      security: {
+        authn: { gateway: { trusted_peers: ["127.0.0.1"] } },
+        authz: { provider: "iam", model, iam: { endpoint, token, insecure: true } },
+      },
+    }),
+  );
+  return createAuthorizationEngine(loadServiceConfig(file).config);
 }

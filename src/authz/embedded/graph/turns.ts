@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { AuthzError } from "../../engine/authz-error.ts";
+import { abortError } from "../../engine/abort-error.ts";
 
 /** Work in steps: it may pause at each `yield`. */
 export type Steps<Result> = Generator<void, Result>;
@@ -48,11 +48,4 @@ export function atOnce<Result>(work: () => Steps<Result>): Result | undefined {
   if (done === true) return value;
   steps.return(undefined as Result);
   return undefined;
-}
-
-/** The error of a call whose signal was aborted. */
-export function abortError({ reason }: AbortSignal): AuthzError {
-  return reason instanceof Error && reason.name === "TimeoutError"
-    ? new AuthzError("DEADLINE_EXCEEDED", "the deadline has passed", { cause: reason })
-    : new AuthzError("CANCELLED", "the call was cancelled", { cause: reason });
 }

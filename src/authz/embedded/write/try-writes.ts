@@ -1,10 +1,10 @@
 import type { Relationship } from "../../../model/relationship.ts";
 import { formatRelationship } from "../../../model/relationship-text.ts";
+import { abortError } from "../../engine/abort-error.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { RelationshipUpdate, WriteRequest } from "../../engine/requests.ts";
 import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
-import { abortError } from "../graph/turns.ts";
 import { findCycle, mayCloseCycle } from "./find-cycle.ts";
 
 /** A write that is tried; its request is valid by itself. */

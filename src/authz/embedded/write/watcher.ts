@@ -1,6 +1,6 @@
+import { abortError } from "../../engine/abort-error.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { RelationshipStore, StoredChange } from "../../engine/relationship-store.ts";
-import { abortError } from "../graph/turns.ts";
 
 const BATCH = 100;
 

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { v1 } from "@authzed/authzed-node";
+import { abortError } from "../../engine/abort-error.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { CallOptions } from "../../engine/requests.ts";
+import { RunningCalls, type StoppableCall } from "../../engine/running-calls.ts";
 import {
   type ConnectionOptions,
   callClient,
@@ -10,8 +12,7 @@ import {
   LEASE_MS,
   watchClient,
 } from "./channel.ts";
-import { abortError, didNothing, isGrpcFailure, mapGrpcError } from "./map-error.ts";
-import { RunningCalls } from "./running-calls.ts";
+import { didNothing, isGrpcFailure, mapGrpcError } from "./map-error.ts";
 
 /** The context of a call: its deadline, and how it is stopped. */
 export interface CallContext {
@@ -45,19 +46,11 @@ export class Connection {
    * Runs one call of the engine, which may ask SpiceDB many times. All of it ends with the
    * deadline, with the caller and with the engine, whichever is first.
    */
-  async run<Result>(
+  run<Result>(
     options: CallOptions = {},
-    work: (options: CallOptions & { readonly signal: AbortSignal }) => Promise<Result>,
+    work: (options: StoppableCall) => Promise<Result>,
   ): Promise<Result> {
-    const { stop, release } = this.#running.begin(options.signal);
-    const late = () => new DOMException("the deadline has passed", "TimeoutError");
-    const timer = setTimeout(() => stop.abort(late()), this.#deadlineMs);
-    try {
-      return await work({ ...options, signal: stop.signal });
-    } finally {
-      clearTimeout(timer);
-      release();
-    }
+    return this.#running.run(options, this.#deadlineMs, work);
   }
 
   /** Makes a call with one answer. */

@@ -1,6 +1,6 @@
 import type { v1 } from "@authzed/authzed-node";
+import { abortError } from "../../engine/abort-error.ts";
 import type { CallOptions } from "../../engine/requests.ts";
-import { abortError } from "./map-error.ts";
 import { zedTokenOf } from "./tokens.ts";
 
 const MAX_OLDER = 1000;

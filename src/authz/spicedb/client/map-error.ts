@@ -52,7 +52,7 @@ export function didNothing({ code, details }: GrpcFailure): boolean {
 }
 
 /**
- * A failed call in the codes that both engines share.
+ * A failed call in the codes that all engines share.
  *
  * @param secret what the message must never contain, from any source
  */
@@ -70,13 +70,4 @@ function codeOf({ code, details }: GrpcFailure): AuthzErrorCode {
   if (code === 1) return "UNAVAILABLE";
   if (code === 13 && CONNECTION_LOST.test(details)) return "UNAVAILABLE";
   return CODES[code] ?? "INTERNAL";
-}
-
-/** The refusal of a call that was aborted: by its caller, by its deadline or with the engine. */
-export function abortError(signal: AbortSignal): AuthzError {
-  const reason: unknown = signal.reason;
-  if (reason instanceof AuthzError) return reason;
-  return reason instanceof Error && reason.name === "TimeoutError"
-    ? new AuthzError("DEADLINE_EXCEEDED", "the deadline has passed")
-    : new AuthzError("CANCELLED", "the call was cancelled");
 }

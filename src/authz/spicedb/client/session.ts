@@ -10,7 +10,7 @@ import type { Freshness } from "./freshness.ts";
 export interface Session {
   readonly model: Model;
   /**
-   * Refuses invalid requests before SpiceDB is asked, so that both engines report the same errors.
+   * Refuses invalid requests before SpiceDB is asked, so that all engines report the same errors.
    */
   readonly validator: RequestValidator;
   readonly connection: Connection;

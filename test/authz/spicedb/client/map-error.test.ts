@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { abortError } from "../../../../src/authz/engine/abort-error.ts";
 import {
-  abortError,
   didNothing,
   isGrpcFailure,
   mapGrpcError,

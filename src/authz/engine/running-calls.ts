@@ -1,5 +1,9 @@
-import { AuthzError } from "../../engine/authz-error.ts";
-import { abortError } from "./map-error.ts";
+import { abortError } from "./abort-error.ts";
+import { AuthzError } from "./authz-error.ts";
+import type { CallOptions } from "./requests.ts";
+
+/** The options of a call that is under way. */
+export type StoppableCall = CallOptions & { readonly signal: AbortSignal };
 
 /** A call of the engine that is under way. */
 export interface RunningCall {
@@ -32,6 +36,23 @@ export class RunningCalls {
       caller?.removeEventListener("abort", onAbort);
     };
     return { stop, release };
+  }
+
+  /** Runs a call, which ends with its deadline, with its caller and with the engine. */
+  async run<Result>(
+    options: CallOptions,
+    deadlineMs: number,
+    work: (options: StoppableCall) => Promise<Result>,
+  ): Promise<Result> {
+    const { stop, release } = this.begin(options.signal);
+    const late = () => new DOMException("the deadline has passed", "TimeoutError");
+    const timer = setTimeout(() => stop.abort(late()), deadlineMs);
+    try {
+      return await work({ ...options, signal: stop.signal });
+    } finally {
+      clearTimeout(timer);
+      release();
+    }
   }
 
   /** Ends all calls, and refuses later ones. */
