@@ -54,7 +54,13 @@ const SERVICES: Readonly<Record<string, readonly string[]>> = {
     "WatchRelationships",
     "GetModel",
   ],
-  IAMAuthorizationService: ["WriteRelationships", "CheckPermission", "ListRelationships"],
+  IAMAuthorizationService: [
+    "WriteRelationships",
+    "CheckPermission",
+    "ExplainPermission",
+    "ListAccess",
+    "ListRelationships",
+  ],
   IAMLocalUserService: [
     "ListUsers",
     "CreateUser",

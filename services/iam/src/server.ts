@@ -21,6 +21,7 @@ import type { PartContext, ServicePart } from "./parts/service-part.ts";
 import { openPasswords } from "./password/open-passwords.ts";
 import { openPermissions } from "./permissions/open-permissions.ts";
 import type { KeyMaker } from "./provider/embedded/keys/signing-keys.ts";
+import { openRelationships } from "./relationships/open-relationships.ts";
 import { Removals } from "./removals/removals.ts";
 import { openRights } from "./rights/open-rights.ts";
 import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
@@ -80,6 +81,7 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     openGroups(context),
     await openOrganizations(context),
     openPermissions(context),
+    openRelationships(context),
     openAuthzen(context),
     await openAudit(context),
     { bindings: [ended.binding], jobs: [removals.job], metrics: removals.metrics },

@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { AuthorizationEngine } from "svc-access/authz";
 import { StartUpError } from "svc-access/runtime";
-import { bindIAMAuthorizationService } from "../../gen/svc/iam/v1/administration_server.ts";
 import { bindIAMPermissionService } from "../../gen/svc/iam/v1/permission_server.ts";
 import { ALL_TYPES, type ServicesConfig } from "../config/services-config.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
-import { LATER, unimplemented } from "../rpc/unimplemented.ts";
 import { permissionHandlers } from "./permission-handlers.ts";
 import { RelationshipWatches } from "./relationship-watches.ts";
 import { ServiceRights } from "./service-rights.ts";
@@ -25,10 +23,7 @@ export function openPermissions({ configuration, engine }: PartContext): Service
   const watches = new RelationshipWatches(engine);
   const rights = new ServiceRights(services);
   return {
-    bindings: [
-      bindIAMPermissionService(permissionHandlers({ engine, rights, watches, model })),
-      bindIAMAuthorizationService(unimplemented(LATER)),
-    ],
+    bindings: [bindIAMPermissionService(permissionHandlers({ engine, rights, watches, model }))],
     onStopping: () => watches.close(),
   };
 }

@@ -1,13 +1,16 @@
-import type {
-  AuthorizationEngine,
-  CallOptions,
-  CheckRequest,
-  ObjectReference,
-  Relationship,
-  RelationshipFilter,
-  SubjectReference,
+import {
+  type AuthorizationEngine,
+  type CallOptions,
+  type CheckRequest,
+  MAX_PAGE_SIZE,
+  type ObjectReference,
+  type Relationship,
+  type RelationshipFilter,
+  type SubjectReference,
 } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
+import { againAfterWrites, nextAttempt } from "./again-after-writes.ts";
+import { formatRelationship } from "./relationship-text.ts";
 
 /** How many questions are put to the engine at once. */
 const AT_ONCE = 8;
@@ -18,12 +21,13 @@ const AT_ONCE = 8;
  */
 export class EngineReads {
   readonly #engine: AuthorizationEngine;
-  readonly #signal: AbortSignal;
+  readonly #options: CallOptions;
   #first: Promise<string> | undefined;
 
-  constructor(engine: AuthorizationEngine, signal: AbortSignal) {
+  /** @param options how fresh the first read is; the newest state if that is not said */
+  constructor(engine: AuthorizationEngine, { newest = true, ...options }: CallOptions) {
     this.#engine = engine;
-    this.#signal = signal;
+    this.#options = { newest, ...options };
   }
 
   /** The decisions of checks, in their order. */
@@ -42,24 +46,30 @@ export class EngineReads {
    * @param most beyond it, the request is refused
    */
   async relationships(filter: RelationshipFilter, most: number): Promise<readonly Relationship[]> {
-    const found: Relationship[] = [];
+    const found = new Map<string, Relationship>();
     for await (const items of this.pages(filter)) {
-      found.push(...items);
-      if (found.length > most) throw tooMany();
+      for (const item of items) found.set(formatRelationship(item), item);
+      if (found.size > most) throw tooMany();
     }
-    return found;
+    return [...found.values()];
   }
 
-  /** The relationships that match a filter, a page at a time. */
+  /** The relationships that match a filter, a page at a time; some of them twice if there are writes meanwhile. */
   async *pages(filter: RelationshipFilter): AsyncGenerator<readonly Relationship[]> {
     const options = await this.#fresh();
     let cursor: string | undefined;
-    do {
+    for (let attempt = 1; ; ) {
       const page = cursor === undefined ? {} : { cursor };
-      const { items, nextCursor } = await this.#engine.readRelationships(filter, page, options);
-      yield items;
-      cursor = nextCursor;
-    } while (cursor !== undefined);
+      try {
+        const read = await this.#engine.readRelationships(filter, page, options);
+        yield read.items;
+        if (read.nextCursor === undefined) return;
+        cursor = read.nextCursor;
+      } catch (error) {
+        attempt = nextAttempt(attempt, error);
+        cursor = undefined;
+      }
+    }
   }
 
   /** Whether any relationship matches a filter. */
@@ -77,28 +87,41 @@ export class EngineReads {
     most: number,
   ): Promise<readonly ObjectReference[]> {
     const options = await this.#fresh();
-    const request = { resourceType, permission, subject, pageSize: Math.min(most + 1, 1000) };
-    const ids: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = cursor === undefined ? request : { ...request, cursor };
-      const { items, nextCursor } = await this.#engine.lookupResources(page, options);
-      ids.push(...items);
-      cursor = nextCursor;
-    } while (cursor !== undefined && ids.length <= most);
-    return ids.slice(0, most + 1).map((id) => ({ type: resourceType, id }));
+    const request = {
+      resourceType,
+      permission,
+      subject,
+      pageSize: Math.min(most + 1, MAX_PAGE_SIZE),
+    };
+    return againAfterWrites(async () => {
+      const ids: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = cursor === undefined ? request : { ...request, cursor };
+        const { items, nextCursor } = await this.#engine.lookupResources(page, options);
+        ids.push(...items);
+        cursor = nextCursor;
+      } while (cursor !== undefined && ids.length <= most);
+      return ids.slice(0, most + 1).map((id) => ({ type: resourceType, id }));
+    });
+  }
+
+  /** The revision that all reads are at least as fresh as. */
+  async revision(): Promise<string> {
+    this.#first ??= this.#begin();
+    return this.#first;
   }
 
   async #fresh(): Promise<CallOptions> {
-    this.#first ??= this.#newest();
-    return { signal: this.#signal, atLeastAsFresh: await this.#first };
+    const atLeastAsFresh = await this.revision();
+    const { signal } = this.#options;
+    return { atLeastAsFresh, ...(signal && { signal }) };
   }
 
-  /** The revision of a state that has every acknowledged write. */
-  async #newest(): Promise<string> {
+  async #begin(): Promise<string> {
     const filter = { resourceType: "zone", resourceId: "-" };
-    const options = { signal: this.#signal, newest: true };
-    return (await this.#engine.readRelationships(filter, { pageSize: 1 }, options)).revision;
+    const read = await this.#engine.readRelationships(filter, { pageSize: 1 }, this.#options);
+    return read.revision;
   }
 }
 

@@ -4,6 +4,8 @@ import {
   type ObjectReference,
   type Precondition,
   type Relationship,
+  type Revision,
+  type WriteRequest,
 } from "svc-access/authz";
 import { DatabaseError, ServiceError } from "svc-access/runtime";
 import { EngineReads, tooMany } from "./engine-reads.ts";
@@ -81,6 +83,23 @@ export class LastOwner {
     );
   }
 
+  /**
+   * Writes relationships, unless that would leave a zone without an enabled owner.
+   *
+   * @throws ServiceError as `guard` does; AuthzError
+   */
+  write(request: WriteRequest, signal: AbortSignal): Promise<{ readonly revision: Revision }> {
+    const { updates, preconditions = [] } = request;
+    const of = (isDeletion: boolean) =>
+      updates
+        .filter(({ operation }) => (operation === "DELETE") === isDeletion)
+        .map(({ relationship }) => relationship);
+    return this.guard({ deletions: of(true), writes: of(false) }, signal, (needed) => {
+      const all = [...preconditions, ...needed];
+      return this.#options.engine.writeRelationships({ updates, preconditions: all }, { signal });
+    });
+  }
+
   /** Deletions by which a user may stop to own a zone. */
   #relevant(deletions: readonly Relationship[]): readonly Relationship[] {
     return deletions.filter(
@@ -100,9 +119,9 @@ export class LastOwner {
     signal: AbortSignal,
   ): Promise<readonly OwnerPath[] | "busy"> {
     const { engine, enabled } = this.#options;
-    const paths = new OwnerPaths(this.#model, new EngineReads(engine, signal), enabled);
+    const paths = new OwnerPaths(this.#model, new EngineReads(engine, { signal }), enabled);
     const found: OwnerPath[] = [];
-    for (const zone of await this.#zones(change, new EngineReads(engine, signal))) {
+    for (const zone of await this.#zones(change, new EngineReads(engine, { signal }))) {
       const other = await paths.find(zone, change);
       if (other !== undefined) found.push(other);
       else if ((await paths.find(zone, {})) !== undefined) {
@@ -114,7 +133,7 @@ export class LastOwner {
     }
     if (!(await claims.add(found.flatMap(objectsOf)))) return "busy";
     // Another operation may have ended between the look and the claim.
-    const again = new OwnerPaths(this.#model, new EngineReads(engine, signal), enabled);
+    const again = new OwnerPaths(this.#model, new EngineReads(engine, { signal }), enabled);
     for (const path of found) if (!(await again.isThere(path, change))) return "busy";
     return found;
   }

@@ -75,23 +75,14 @@ export class RelationshipRules {
   }
 
   #begin(caller: Caller, signal: AbortSignal): Decision {
-    const reads = new EngineReads(this.#engine, signal);
+    const reads = new EngineReads(this.#engine, { signal });
     const places = new Places(this.#model, reads);
     return { reads, places, rights: new CallerRights(caller, this.#model, reads, places) };
   }
 
   #assertWritable({ resource, relation }: Relationship): void {
     const { type } = resource;
-    const relations = this.#model.relations(type);
-    if (relations === undefined) {
-      throw invalid(`the model has no type ${JSON.stringify(type)}`);
-    }
-    if (!relations.includes(relation)) {
-      const known = relations.length === 0 ? "none" : relations.join(", ");
-      throw invalid(
-        `the type ${type} has no relation ${JSON.stringify(relation)}; it has ${known}`,
-      );
-    }
+    this.#model.assertRelation(type, relation);
     if (type === "group" && this.#model.places(type).has(relation)) {
       throw new ServiceError(
         "FORBIDDEN",
@@ -202,8 +193,4 @@ function unchanged(
 
 function relationText({ resource, relation }: Relationship): string {
   return `${objectText(resource)}#${relation}`;
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError("INVALID_ARGUMENT", message);
 }

@@ -1,4 +1,4 @@
-import type { ObjectReference, Relationship } from "svc-access/authz";
+import type { ObjectReference, Relationship, SubjectReference } from "svc-access/authz";
 
 /** An object as text: `type:id`. */
 export function objectText({ type, id }: ObjectReference): string {
@@ -7,6 +7,11 @@ export function objectText({ type, id }: ObjectReference): string {
 
 /** A relationship as text: `group:eng#member@user:alice`. */
 export function formatRelationship({ resource, relation, subject }: Relationship): string {
+  return `${objectText(resource)}#${relation}@${formatSubject(subject)}`;
+}
+
+/** A subject as text: `user:alice` or `group:eng#member`. */
+export function formatSubject(subject: SubjectReference): string {
   const set = subject.relation === undefined ? "" : `#${subject.relation}`;
-  return `${objectText(resource)}#${relation}@${objectText(subject)}${set}`;
+  return `${objectText(subject)}${set}`;
 }

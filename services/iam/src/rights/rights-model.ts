@@ -1,4 +1,5 @@
 import { type MemberStep, type Model, memberSteps } from "svc-access/authz";
+import { ServiceError } from "svc-access/runtime";
 
 /** A relation of a type. */
 export interface TypeRelation {
@@ -40,6 +41,33 @@ export class RightsModel {
   relations(type: string): readonly string[] | undefined {
     const definition = this.#model.definitions.get(type);
     return definition && [...definition.relations.keys()];
+  }
+
+  /**
+   * @param relation of the type; undefined if only the type is checked
+   * @throws ServiceError INVALID_ARGUMENT for what the model does not have
+   */
+  assertRelation(type: string, relation: string | undefined): void {
+    const relations = this.relations(type);
+    if (relations === undefined) {
+      throw new ServiceError("INVALID_ARGUMENT", `the model has no type ${JSON.stringify(type)}`);
+    }
+    if (relation === undefined || relations.includes(relation)) return;
+    const known = relations.length === 0 ? "none" : relations.join(", ");
+    throw new ServiceError(
+      "INVALID_ARGUMENT",
+      `the type ${type} has no relation ${JSON.stringify(relation)}; it has ${known}`,
+    );
+  }
+
+  /** @throws ServiceError INVALID_ARGUMENT for a relation or permission that the model does not have */
+  assertMember(type: string, name: string): void {
+    this.assertRelation(type, undefined);
+    if (this.#known(type, name) !== undefined) return;
+    throw new ServiceError(
+      "INVALID_ARGUMENT",
+      `the type ${type} has no relation or permission ${JSON.stringify(name)}`,
+    );
   }
 
   /** What a writer of relationships of a type must hold on the object; undefined if nobody can. */

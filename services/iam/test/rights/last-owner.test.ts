@@ -45,7 +45,7 @@ const club = "group:board#member@group:club#member";
 const bobInClub = "group:club#member@user:bob";
 const service = "zone:acme#owner@service_account:robot";
 
-describe("the last enabled user who owns a zone stays", () => {
+describe("the last enabled user who owns a zone stays [IAM-10]", () => {
   test.each([
     ["the relationship of the only one", [alice], { remove: [alice] }, [], "FAILED_PRECONDITION"],
     [

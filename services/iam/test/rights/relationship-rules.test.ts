@@ -60,7 +60,7 @@ function table(rows: readonly Row[], stored: readonly string[] = STORED): void {
   );
 }
 
-describe("each object needs its permission", () => {
+describe("each object needs its permission [IAM-6]", () => {
   table([
     ["nobody", "zone:acme#user_viewer@user:x", "FORBIDDEN"],
     ["umanager", "zone:acme#user_viewer@user:x", "FORBIDDEN"],
@@ -80,7 +80,7 @@ describe("each object needs its permission", () => {
   ]);
 });
 
-describe("an owner is made and removed by owners", () => {
+describe("an owner is made and removed by owners [IAM-6]", () => {
   table([
     ["admin", "zone:acme#owner@user:admin", "FORBIDDEN"],
     ["padmin", "zone:acme#owner@user:padmin", "FORBIDDEN"],
@@ -101,7 +101,7 @@ describe("an owner is made and removed by owners", () => {
   ]);
 });
 
-describe("an admin is made and removed by owners and admins", () => {
+describe("an admin is made and removed by owners and admins [IAM-6]", () => {
   table([
     ["padmin", "zone:acme#admin@user:padmin", "FORBIDDEN"],
     ["padmin", "zone:acme#admin@group:eng#member", "FORBIDDEN"],
@@ -115,7 +115,7 @@ describe("an admin is made and removed by owners and admins", () => {
   ]);
 });
 
-describe("a member gets what the members of the group hold", () => {
+describe("a member gets what the members of the group hold [IAM-7]", () => {
   table([
     ["eng-manager", "group:eng#member@user:x", "written"],
     ["umanager", "group:eng#member@user:x", "written"],
@@ -175,7 +175,7 @@ describe("a member gets what the members of the group hold", () => {
   });
 });
 
-describe("the place of an object", () => {
+describe("the place of an object [IAM-8]", () => {
   table([
     ["owner", "group:web#parent@group:board", "FORBIDDEN"],
     ["owner", "-group:web#parent@group:eng", "FORBIDDEN"],
@@ -221,7 +221,7 @@ describe("the place of an object", () => {
   });
 });
 
-describe("a relation that the type does not have is invalid", () => {
+describe("a relation that the type does not have is invalid [IAM-15]", () => {
   table([
     ["owner", "project:site#executor@user:x", "INVALID_ARGUMENT"],
     ["owner", "project:site#manage@user:x", "INVALID_ARGUMENT"],

@@ -8,6 +8,9 @@ export const IAMAuthorizationService_WriteRelationships =
   "svc.iam.v1.IAMAuthorizationService/WriteRelationships";
 export const IAMAuthorizationService_CheckPermission =
   "svc.iam.v1.IAMAuthorizationService/CheckPermission";
+export const IAMAuthorizationService_ExplainPermission =
+  "svc.iam.v1.IAMAuthorizationService/ExplainPermission";
+export const IAMAuthorizationService_ListAccess = "svc.iam.v1.IAMAuthorizationService/ListAccess";
 export const IAMAuthorizationService_ListRelationships =
   "svc.iam.v1.IAMAuthorizationService/ListRelationships";
 
@@ -15,6 +18,8 @@ export const IAMAuthorizationService_ListRelationships =
 export type IAMAuthorizationServiceMethod =
   | typeof IAMAuthorizationService_WriteRelationships
   | typeof IAMAuthorizationService_CheckPermission
+  | typeof IAMAuthorizationService_ExplainPermission
+  | typeof IAMAuthorizationService_ListAccess
   | typeof IAMAuthorizationService_ListRelationships;
 
 /** The access policies of svc.iam.v1.IAMAuthorizationService. */
@@ -31,6 +36,16 @@ export const IAMAuthorizationServicePolicies: AccessPolicies<
     exposure: "AUTHENTICATED",
     publish: true,
     rateLimit: { qps: 50, burst: 100 },
+  },
+  [IAMAuthorizationService_ExplainPermission]: {
+    exposure: "AUTHENTICATED",
+    publish: true,
+    rateLimit: { qps: 10, burst: 20 },
+  },
+  [IAMAuthorizationService_ListAccess]: {
+    exposure: "AUTHENTICATED",
+    publish: true,
+    rateLimit: { qps: 10, burst: 20 },
   },
   [IAMAuthorizationService_ListRelationships]: {
     exposure: "AUTHENTICATED",

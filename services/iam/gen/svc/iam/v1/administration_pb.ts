@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/iam/v1/administration.proto.
  */
 export const file_svc_iam_v1_administration: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zdmMvaWFtL3YxL2FkbWluaXN0cmF0aW9uLnByb3RvEgpzdmMuaWFtLnYxIs8BChlXcml0ZVJlbGF0aW9uc2hpcHNSZXF1ZXN0Ei8KDXJlbGF0aW9uc2hpcHMYASADKAsyGC5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcBIrCglkZWxldGlvbnMYAiADKAsyGC5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcBIjCgRtb2RlGAMgASgOMhUuc3ZjLmlhbS52MS5Xcml0ZU1vZGUSLwoNcHJlY29uZGl0aW9ucxgEIAMoCzIYLnN2Yy5pYW0udjEuUHJlY29uZGl0aW9uIi4KGldyaXRlUmVsYXRpb25zaGlwc1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgJIs8BCi1JQU1BdXRob3JpemF0aW9uU2VydmljZUNoZWNrUGVybWlzc2lvblJlcXVlc3QSLQoHc3ViamVjdBgBIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZRItCghyZXNvdXJjZRgCIAEoCzIbLnN2Yy5pYW0udjEuT2JqZWN0UmVmZXJlbmNlEhIKCnBlcm1pc3Npb24YAyABKAkSLAoLY29uc2lzdGVuY3kYBCABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5IlMKLklBTUF1dGhvcml6YXRpb25TZXJ2aWNlQ2hlY2tQZXJtaXNzaW9uUmVzcG9uc2USDwoHYWxsb3dlZBgBIAEoCBIQCghyZXZpc2lvbhgCIAEoCSKtAQoYTGlzdFJlbGF0aW9uc2hpcHNSZXF1ZXN0EhUKDXJlc291cmNlX3R5cGUYASABKAkSEwoLcmVzb3VyY2VfaWQYAiABKAkSEAoIcmVsYXRpb24YAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSLAoLY29uc2lzdGVuY3kYBiABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5IncKGUxpc3RSZWxhdGlvbnNoaXBzUmVzcG9uc2USLwoNcmVsYXRpb25zaGlwcxgBIAMoCzIYLnN2Yy5pYW0udjEuUmVsYXRpb25zaGlwEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghyZXZpc2lvbhgDIAEoCTK8BAoXSUFNQXV0aG9yaXphdGlvblNlcnZpY2USvgEKEldyaXRlUmVsYXRpb25zaGlwcxIlLnN2Yy5pYW0udjEuV3JpdGVSZWxhdGlvbnNoaXBzUmVxdWVzdBomLnN2Yy5pYW0udjEuV3JpdGVSZWxhdGlvbnNoaXBzUmVzcG9uc2UiWdLnGCkIARobChdpYW0ucmVsYXRpb25zaGlwcy53cml0ZRACIgQIChAUKgIIAYLT5JMCJjoBKiIhL3YxL2lhbS9hZG1pbi9yZWxhdGlvbnNoaXBzOndyaXRlEsQBCg9DaGVja1Blcm1pc3Npb24SOS5zdmMuaWFtLnYxLklBTUF1dGhvcml6YXRpb25TZXJ2aWNlQ2hlY2tQZXJtaXNzaW9uUmVxdWVzdBo6LnN2Yy5pYW0udjEuSUFNQXV0aG9yaXphdGlvblNlcnZpY2VDaGVja1Blcm1pc3Npb25SZXNwb25zZSI6kAIB0ucYDAgBIgQIMhBkKgIIAYLT5JMCIRIfL3YxL2lhbS9hZG1pbi9wZXJtaXNzaW9uczpjaGVjaxKYAQoRTGlzdFJlbGF0aW9uc2hpcHMSJC5zdmMuaWFtLnYxLkxpc3RSZWxhdGlvbnNoaXBzUmVxdWVzdBolLnN2Yy5pYW0udjEuTGlzdFJlbGF0aW9uc2hpcHNSZXNwb25zZSI2kAIB0ucYDAgBIgQIFBAoKgIIAYLT5JMCHRIbL3YxL2lhbS9hZG1pbi9yZWxhdGlvbnNoaXBzYgZwcm90bzM", [file_google_api_annotations, file_svc_access_v1_policy, file_svc_iam_v1_relationship]);
+  fileDesc("Ch9zdmMvaWFtL3YxL2FkbWluaXN0cmF0aW9uLnByb3RvEgpzdmMuaWFtLnYxIs8BChlXcml0ZVJlbGF0aW9uc2hpcHNSZXF1ZXN0Ei8KDXJlbGF0aW9uc2hpcHMYASADKAsyGC5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcBIrCglkZWxldGlvbnMYAiADKAsyGC5zdmMuaWFtLnYxLlJlbGF0aW9uc2hpcBIjCgRtb2RlGAMgASgOMhUuc3ZjLmlhbS52MS5Xcml0ZU1vZGUSLwoNcHJlY29uZGl0aW9ucxgEIAMoCzIYLnN2Yy5pYW0udjEuUHJlY29uZGl0aW9uIi4KGldyaXRlUmVsYXRpb25zaGlwc1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgJIs8BCi1JQU1BdXRob3JpemF0aW9uU2VydmljZUNoZWNrUGVybWlzc2lvblJlcXVlc3QSLQoHc3ViamVjdBgBIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZRItCghyZXNvdXJjZRgCIAEoCzIbLnN2Yy5pYW0udjEuT2JqZWN0UmVmZXJlbmNlEhIKCnBlcm1pc3Npb24YAyABKAkSLAoLY29uc2lzdGVuY3kYBCABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5IlMKLklBTUF1dGhvcml6YXRpb25TZXJ2aWNlQ2hlY2tQZXJtaXNzaW9uUmVzcG9uc2USDwoHYWxsb3dlZBgBIAEoCBIQCghyZXZpc2lvbhgCIAEoCSKtAQoYTGlzdFJlbGF0aW9uc2hpcHNSZXF1ZXN0EhUKDXJlc291cmNlX3R5cGUYASABKAkSEwoLcmVzb3VyY2VfaWQYAiABKAkSEAoIcmVsYXRpb24YAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSLAoLY29uc2lzdGVuY3kYBiABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5IncKGUxpc3RSZWxhdGlvbnNoaXBzUmVzcG9uc2USLwoNcmVsYXRpb25zaGlwcxgBIAMoCzIYLnN2Yy5pYW0udjEuUmVsYXRpb25zaGlwEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghyZXZpc2lvbhgDIAEoCSLRAQovSUFNQXV0aG9yaXphdGlvblNlcnZpY2VFeHBsYWluUGVybWlzc2lvblJlcXVlc3QSLQoHc3ViamVjdBgBIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZRItCghyZXNvdXJjZRgCIAEoCzIbLnN2Yy5pYW0udjEuT2JqZWN0UmVmZXJlbmNlEhIKCnBlcm1pc3Npb24YAyABKAkSLAoLY29uc2lzdGVuY3kYBCABKAsyFy5zdmMuaWFtLnYxLkNvbnNpc3RlbmN5IoEBCjBJQU1BdXRob3JpemF0aW9uU2VydmljZUV4cGxhaW5QZXJtaXNzaW9uUmVzcG9uc2USDwoHYWxsb3dlZBgBIAEoCBIqCgVzdGVwcxgCIAMoCzIbLnN2Yy5pYW0udjEuRXhwbGFuYXRpb25TdGVwEhAKCHJldmlzaW9uGAMgASgJIsYBCg9FeHBsYW5hdGlvblN0ZXASDgoGcGFyZW50GAEgASgNEi0KCHJlc291cmNlGAIgASgLMhsuc3ZjLmlhbS52MS5PYmplY3RSZWZlcmVuY2USEgoKcGVybWlzc2lvbhgDIAEoCRIPCgdhbGxvd2VkGAQgASgIEgwKBGtpbmQYBSABKAkSLgoMcmVsYXRpb25zaGlwGAYgASgLMhguc3ZjLmlhbS52MS5SZWxhdGlvbnNoaXASEQoJbm90X3Nob3duGAcgASgJIsEBChFMaXN0QWNjZXNzUmVxdWVzdBItCghyZXNvdXJjZRgBIAEoCzIbLnN2Yy5pYW0udjEuT2JqZWN0UmVmZXJlbmNlEhIKCnBlcm1pc3Npb24YAiABKAkSFAoMc3ViamVjdF90eXBlGAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJEiwKC2NvbnNpc3RlbmN5GAYgASgLMhcuc3ZjLmlhbS52MS5Db25zaXN0ZW5jeSJ9ChJMaXN0QWNjZXNzUmVzcG9uc2USKAoHZW50cmllcxgBIAMoCzIXLnN2Yy5pYW0udjEuQWNjZXNzRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHJldmlzaW9uGAMgASgJEhIKCmluY29tcGxldGUYBCABKAgidwoLQWNjZXNzRW50cnkSLQoHc3ViamVjdBgBIAEoCzIcLnN2Yy5pYW0udjEuU3ViamVjdFJlZmVyZW5jZRImCgRwYXRoGAIgAygLMhguc3ZjLmlhbS52MS5SZWxhdGlvbnNoaXASEQoJbm90X3Nob3duGAMgASgJMokHChdJQU1BdXRob3JpemF0aW9uU2VydmljZRK+AQoSV3JpdGVSZWxhdGlvbnNoaXBzEiUuc3ZjLmlhbS52MS5Xcml0ZVJlbGF0aW9uc2hpcHNSZXF1ZXN0GiYuc3ZjLmlhbS52MS5Xcml0ZVJlbGF0aW9uc2hpcHNSZXNwb25zZSJZ0ucYKQgBGhsKF2lhbS5yZWxhdGlvbnNoaXBzLndyaXRlEAIiBAgKEBQqAggBgtPkkwImOgEqIiEvdjEvaWFtL2FkbWluL3JlbGF0aW9uc2hpcHM6d3JpdGUSxAEKD0NoZWNrUGVybWlzc2lvbhI5LnN2Yy5pYW0udjEuSUFNQXV0aG9yaXphdGlvblNlcnZpY2VDaGVja1Blcm1pc3Npb25SZXF1ZXN0Gjouc3ZjLmlhbS52MS5JQU1BdXRob3JpemF0aW9uU2VydmljZUNoZWNrUGVybWlzc2lvblJlc3BvbnNlIjqQAgHS5xgMCAEiBAgyEGQqAggBgtPkkwIhEh8vdjEvaWFtL2FkbWluL3Blcm1pc3Npb25zOmNoZWNrEswBChFFeHBsYWluUGVybWlzc2lvbhI7LnN2Yy5pYW0udjEuSUFNQXV0aG9yaXphdGlvblNlcnZpY2VFeHBsYWluUGVybWlzc2lvblJlcXVlc3QaPC5zdmMuaWFtLnYxLklBTUF1dGhvcml6YXRpb25TZXJ2aWNlRXhwbGFpblBlcm1pc3Npb25SZXNwb25zZSI8kAIB0ucYDAgBIgQIChAUKgIIAYLT5JMCIxIhL3YxL2lhbS9hZG1pbi9wZXJtaXNzaW9uczpleHBsYWluEnwKCkxpc3RBY2Nlc3MSHS5zdmMuaWFtLnYxLkxpc3RBY2Nlc3NSZXF1ZXN0Gh4uc3ZjLmlhbS52MS5MaXN0QWNjZXNzUmVzcG9uc2UiL5ACAdLnGAwIASIECAoQFCoCCAGC0+STAhYSFC92MS9pYW0vYWRtaW4vYWNjZXNzEpgBChFMaXN0UmVsYXRpb25zaGlwcxIkLnN2Yy5pYW0udjEuTGlzdFJlbGF0aW9uc2hpcHNSZXF1ZXN0GiUuc3ZjLmlhbS52MS5MaXN0UmVsYXRpb25zaGlwc1Jlc3BvbnNlIjaQAgHS5xgMCAEiBAgUECgqAggBgtPkkwIdEhsvdjEvaWFtL2FkbWluL3JlbGF0aW9uc2hpcHNiBnByb3RvMw", [file_google_api_annotations, file_svc_access_v1_policy, file_svc_iam_v1_relationship]);
 
 /**
  * The request of WriteRelationships. It contains a relationship once, and at
@@ -49,7 +49,8 @@ export type WriteRelationshipsRequest = Message<"svc.iam.v1.WriteRelationshipsRe
   mode: WriteMode;
 
   /**
-   * What must hold, at most 1000.
+   * What must hold, at most 1000. A filter names a resource whose relationships
+   * the caller may list.
    *
    * @generated from field: repeated svc.iam.v1.Precondition preconditions = 4;
    */
@@ -168,7 +169,8 @@ export type ListRelationshipsRequest = Message<"svc.iam.v1.ListRelationshipsRequ
   resourceType: string;
 
   /**
-   * The identifier of the resource. Empty: all that the caller may see.
+   * The identifier of the resource; FORBIDDEN if the caller may not see its
+   * relationships. Empty: all that the caller may see, by identifier.
    *
    * @generated from field: string resource_id = 2;
    */
@@ -217,7 +219,8 @@ export const ListRelationshipsRequestSchema: GenMessage<ListRelationshipsRequest
  */
 export type ListRelationshipsResponse = Message<"svc.iam.v1.ListRelationshipsResponse"> & {
   /**
-   * The relationships.
+   * The relationships. A page that is not the last one may have fewer than were
+   * asked for, and none.
    *
    * @generated from field: repeated svc.iam.v1.Relationship relationships = 1;
    */
@@ -246,6 +249,290 @@ export const ListRelationshipsResponseSchema: GenMessage<ListRelationshipsRespon
   messageDesc(file_svc_iam_v1_administration, 5);
 
 /**
+ * The request of IAMAuthorizationService.ExplainPermission.
+ *
+ * @generated from message svc.iam.v1.IAMAuthorizationServiceExplainPermissionRequest
+ */
+export type IAMAuthorizationServiceExplainPermissionRequest = Message<"svc.iam.v1.IAMAuthorizationServiceExplainPermissionRequest"> & {
+  /**
+   * Who is asked about. Absent: the caller.
+   *
+   * @generated from field: svc.iam.v1.SubjectReference subject = 1;
+   */
+  subject?: SubjectReference | undefined;
+
+  /**
+   * The guarded object.
+   *
+   * @generated from field: svc.iam.v1.ObjectReference resource = 2;
+   */
+  resource?: ObjectReference | undefined;
+
+  /**
+   * A permission or relation that the model defines on the resource's type.
+   *
+   * @generated from field: string permission = 3;
+   */
+  permission: string;
+
+  /**
+   * How fresh the answer must be.
+   *
+   * @generated from field: svc.iam.v1.Consistency consistency = 4;
+   */
+  consistency?: Consistency | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.IAMAuthorizationServiceExplainPermissionRequest.
+ * Use `create(IAMAuthorizationServiceExplainPermissionRequestSchema)` to create a new message.
+ */
+export const IAMAuthorizationServiceExplainPermissionRequestSchema: GenMessage<IAMAuthorizationServiceExplainPermissionRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_administration, 6);
+
+/**
+ * The response of IAMAuthorizationService.ExplainPermission.
+ *
+ * @generated from message svc.iam.v1.IAMAuthorizationServiceExplainPermissionResponse
+ */
+export type IAMAuthorizationServiceExplainPermissionResponse = Message<"svc.iam.v1.IAMAuthorizationServiceExplainPermissionResponse"> & {
+  /**
+   * The decision.
+   *
+   * @generated from field: bool allowed = 1;
+   */
+  allowed: boolean;
+
+  /**
+   * The steps of the decision, each after the one that it is a part of: the
+   * deciding ones if it is allowed, and all that were tried if not. At most 1000.
+   *
+   * @generated from field: repeated svc.iam.v1.ExplanationStep steps = 2;
+   */
+  steps: ExplanationStep[];
+
+  /**
+   * The revision that the decision was made at.
+   *
+   * @generated from field: string revision = 3;
+   */
+  revision: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.IAMAuthorizationServiceExplainPermissionResponse.
+ * Use `create(IAMAuthorizationServiceExplainPermissionResponseSchema)` to create a new message.
+ */
+export const IAMAuthorizationServiceExplainPermissionResponseSchema: GenMessage<IAMAuthorizationServiceExplainPermissionResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_administration, 7);
+
+/**
+ * A step of a decision.
+ *
+ * @generated from message svc.iam.v1.ExplanationStep
+ */
+export type ExplanationStep = Message<"svc.iam.v1.ExplanationStep"> & {
+  /**
+   * The step that this one is a part of, by its position in the list. The first
+   * step has 0.
+   *
+   * @generated from field: uint32 parent = 1;
+   */
+  parent: number;
+
+  /**
+   * The object that the step asks about.
+   *
+   * @generated from field: svc.iam.v1.ObjectReference resource = 2;
+   */
+  resource?: ObjectReference | undefined;
+
+  /**
+   * The permission or relation that it asks for.
+   *
+   * @generated from field: string permission = 3;
+   */
+  permission: string;
+
+  /**
+   * The result.
+   *
+   * @generated from field: bool allowed = 4;
+   */
+  allowed: boolean;
+
+  /**
+   * How the step decides: `relation` by the subjects of a relation itself;
+   * `union`, `intersection`, `exclusion` and `arrow` by the steps below; `self`
+   * since the subject is the object; `nil` never; `cycle` since the question is
+   * being asked above. Empty where it is not shown.
+   *
+   * @generated from field: string kind = 5;
+   */
+  kind: string;
+
+  /**
+   * The relationship that decides, of a relation that allows.
+   *
+   * @generated from field: svc.iam.v1.Relationship relationship = 6;
+   */
+  relationship?: Relationship | undefined;
+
+  /**
+   * What is not shown, since the caller may not list the relationships of the
+   * object: `group:eng (members not shown)`. Empty otherwise.
+   *
+   * @generated from field: string not_shown = 7;
+   */
+  notShown: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.ExplanationStep.
+ * Use `create(ExplanationStepSchema)` to create a new message.
+ */
+export const ExplanationStepSchema: GenMessage<ExplanationStep> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_administration, 8);
+
+/**
+ * The request of ListAccess.
+ *
+ * @generated from message svc.iam.v1.ListAccessRequest
+ */
+export type ListAccessRequest = Message<"svc.iam.v1.ListAccessRequest"> & {
+  /**
+   * The guarded object.
+   *
+   * @generated from field: svc.iam.v1.ObjectReference resource = 1;
+   */
+  resource?: ObjectReference | undefined;
+
+  /**
+   * A permission or relation that the model defines on the resource's type.
+   *
+   * @generated from field: string permission = 2;
+   */
+  permission: string;
+
+  /**
+   * The type of the subjects. Empty: all.
+   *
+   * @generated from field: string subject_type = 3;
+   */
+  subjectType: string;
+
+  /**
+   * The most entries to return, 1 to 1000. 0: 50.
+   *
+   * @generated from field: int32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before. Empty: the first page.
+   *
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+
+  /**
+   * How fresh the answer must be.
+   *
+   * @generated from field: svc.iam.v1.Consistency consistency = 6;
+   */
+  consistency?: Consistency | undefined;
+};
+
+/**
+ * Describes the message svc.iam.v1.ListAccessRequest.
+ * Use `create(ListAccessRequestSchema)` to create a new message.
+ */
+export const ListAccessRequestSchema: GenMessage<ListAccessRequest> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_administration, 9);
+
+/**
+ * The response of ListAccess.
+ *
+ * @generated from message svc.iam.v1.ListAccessResponse
+ */
+export type ListAccessResponse = Message<"svc.iam.v1.ListAccessResponse"> & {
+  /**
+   * Who holds the permission, each once, by type and identifier, with the
+   * shortest path; then what is not shown.
+   *
+   * @generated from field: repeated svc.iam.v1.AccessEntry entries = 1;
+   */
+  entries: AccessEntry[];
+
+  /**
+   * The token of the next page. Empty on the last one.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * The revision that the entries were read at.
+   *
+   * @generated from field: string revision = 3;
+   */
+  revision: string;
+
+  /**
+   * Whether there may be more than was listed: only the first 10000
+   * relationships of the paths are followed.
+   *
+   * @generated from field: bool incomplete = 4;
+   */
+  incomplete: boolean;
+};
+
+/**
+ * Describes the message svc.iam.v1.ListAccessResponse.
+ * Use `create(ListAccessResponseSchema)` to create a new message.
+ */
+export const ListAccessResponseSchema: GenMessage<ListAccessResponse> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_administration, 10);
+
+/**
+ * Somebody who holds a permission.
+ *
+ * @generated from message svc.iam.v1.AccessEntry
+ */
+export type AccessEntry = Message<"svc.iam.v1.AccessEntry"> & {
+  /**
+   * Who: an object, or with the identifier `*` all of a type. Absent where it is
+   * not shown.
+   *
+   * @generated from field: svc.iam.v1.SubjectReference subject = 1;
+   */
+  subject?: SubjectReference | undefined;
+
+  /**
+   * Why: from the resource to the subject, each relationship leads to the next
+   * one. Where it is not shown, to what is not shown.
+   *
+   * @generated from field: repeated svc.iam.v1.Relationship path = 2;
+   */
+  path: Relationship[];
+
+  /**
+   * What is not shown, since the caller may not list the relationships of the
+   * object: `group:eng (members not shown)`. Empty otherwise.
+   *
+   * @generated from field: string not_shown = 3;
+   */
+  notShown: string;
+};
+
+/**
+ * Describes the message svc.iam.v1.AccessEntry.
+ * Use `create(AccessEntrySchema)` to create a new message.
+ */
+export const AccessEntrySchema: GenMessage<AccessEntry> = /*@__PURE__*/
+  messageDesc(file_svc_iam_v1_administration, 11);
+
+/**
  * Grants, revokes and shows what people and services may do.
  *
  * A request names objects of any type, so its handler makes the checks that the
@@ -259,8 +546,22 @@ export const IAMAuthorizationService: GenService<{
    * Writes and deletes relationships, all or none.
    *
    * The caller must hold `manage_permissions` on each zone or group that is
-   * named as a resource, and `manage` on each resource of another type. `owner`
-   * is granted and revoked by an owner only, `admin` by an owner or an admin.
+   * named as a resource, and `manage` on each resource of another type; for
+   * `member` of a group, `manage_members`. Besides:
+   *
+   *   - `owner` is granted and revoked by whoever holds `owner` on the resource,
+   *     on its zone or on any parent above it; `admin` by these, and by whoever
+   *     holds `admin` at the same places.
+   *   - A new member of a group gets what its members hold. So the caller must be
+   *     able to write every `owner` and `admin`, and every `permission_admin` and
+   *     `user_manager` of a zone, that they hold, directly or through groups: at
+   *     most 1000 of them.
+   *   - Where a resource is (its zone or parent) also needs the same permission on
+   *     the former and the new place, and the right to grant what others get by
+   *     the new place. The zone and parent of a group are refused: use CreateGroup
+   *     and MoveGroup. An object that no relationship names is not made here.
+   *   - A zone that has an enabled user as its owner keeps one: otherwise the
+   *     call fails with FAILED_PRECONDITION.
    *
    * buf:lint:ignore ACCESS_AUTHZ_WRITE
    *
@@ -282,6 +583,35 @@ export const IAMAuthorizationService: GenService<{
     methodKind: "unary";
     input: typeof IAMAuthorizationServiceCheckPermissionRequestSchema;
     output: typeof IAMAuthorizationServiceCheckPermissionResponseSchema;
+  },
+  /**
+   * Says which path allows what CheckPermission asks, or what was tried. The same
+   * callers may ask.
+   *
+   * What a step is decided by is shown only where the caller may list the
+   * relationships of its object, as in ListRelationships.
+   *
+   * @generated from rpc svc.iam.v1.IAMAuthorizationService.ExplainPermission
+   */
+  explainPermission: {
+    methodKind: "unary";
+    input: typeof IAMAuthorizationServiceExplainPermissionRequestSchema;
+    output: typeof IAMAuthorizationServiceExplainPermissionResponseSchema;
+  },
+  /**
+   * Lists who holds a permission on a resource, directly or through groups and
+   * other objects, each with its path. Needs the right to list the relationships
+   * of the resource.
+   *
+   * An object on a path whose relationships the caller may not list is an entry by
+   * itself, and those who hold the permission through it are not listed.
+   *
+   * @generated from rpc svc.iam.v1.IAMAuthorizationService.ListAccess
+   */
+  listAccess: {
+    methodKind: "unary";
+    input: typeof ListAccessRequestSchema;
+    output: typeof ListAccessResponseSchema;
   },
   /**
    * Lists the relationships of resources of a type, limited to the resources

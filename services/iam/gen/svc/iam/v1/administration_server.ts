@@ -6,6 +6,10 @@ import { httpRoutes } from "svc-access/runtime";
 import type {
   IAMAuthorizationServiceCheckPermissionRequest,
   IAMAuthorizationServiceCheckPermissionResponseSchema,
+  IAMAuthorizationServiceExplainPermissionRequest,
+  IAMAuthorizationServiceExplainPermissionResponseSchema,
+  ListAccessRequest,
+  ListAccessResponseSchema,
   ListRelationshipsRequest,
   ListRelationshipsResponseSchema,
   WriteRelationshipsRequest,
@@ -21,8 +25,22 @@ export interface IAMAuthorizationServiceHandlers {
    * Writes and deletes relationships, all or none.
    *
    * The caller must hold `manage_permissions` on each zone or group that is
-   * named as a resource, and `manage` on each resource of another type. `owner`
-   * is granted and revoked by an owner only, `admin` by an owner or an admin.
+   * named as a resource, and `manage` on each resource of another type; for
+   * `member` of a group, `manage_members`. Besides:
+   *
+   *   - `owner` is granted and revoked by whoever holds `owner` on the resource,
+   *     on its zone or on any parent above it; `admin` by these, and by whoever
+   *     holds `admin` at the same places.
+   *   - A new member of a group gets what its members hold. So the caller must be
+   *     able to write every `owner` and `admin`, and every `permission_admin` and
+   *     `user_manager` of a zone, that they hold, directly or through groups: at
+   *     most 1000 of them.
+   *   - Where a resource is (its zone or parent) also needs the same permission on
+   *     the former and the new place, and the right to grant what others get by
+   *     the new place. The zone and parent of a group are refused: use CreateGroup
+   *     and MoveGroup. An object that no relationship names is not made here.
+   *   - A zone that has an enabled user as its owner keeps one: otherwise the
+   *     call fails with FAILED_PRECONDITION.
    *
    * buf:lint:ignore ACCESS_AUTHZ_WRITE
    */
@@ -39,6 +57,26 @@ export interface IAMAuthorizationServiceHandlers {
     IAMAuthorizationServiceCheckPermissionRequest,
     MessageInitShape<typeof IAMAuthorizationServiceCheckPermissionResponseSchema>
   >;
+  /**
+   * Says which path allows what CheckPermission asks, or what was tried. The same
+   * callers may ask.
+   *
+   * What a step is decided by is shown only where the caller may list the
+   * relationships of its object, as in ListRelationships.
+   */
+  explainPermission: UnaryHandler<
+    IAMAuthorizationServiceExplainPermissionRequest,
+    MessageInitShape<typeof IAMAuthorizationServiceExplainPermissionResponseSchema>
+  >;
+  /**
+   * Lists who holds a permission on a resource, directly or through groups and
+   * other objects, each with its path. Needs the right to list the relationships
+   * of the resource.
+   *
+   * An object on a path whose relationships the caller may not list is an entry by
+   * itself, and those who hold the permission through it are not listed.
+   */
+  listAccess: UnaryHandler<ListAccessRequest, MessageInitShape<typeof ListAccessResponseSchema>>;
   /**
    * Lists the relationships of resources of a type, limited to the resources
    * whose relationships the caller may see: `view_permissions` on a zone or a
@@ -61,6 +99,8 @@ export const IAMAuthorizationServiceRoutes: readonly HttpRoute[] = httpRoutes(
       body: "*",
     },
     { rpc: "CheckPermission", method: "GET", path: "/v1/iam/admin/permissions:check" },
+    { rpc: "ExplainPermission", method: "GET", path: "/v1/iam/admin/permissions:explain" },
+    { rpc: "ListAccess", method: "GET", path: "/v1/iam/admin/access" },
     { rpc: "ListRelationships", method: "GET", path: "/v1/iam/admin/relationships" },
   ],
 );

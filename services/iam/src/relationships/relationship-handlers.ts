@@ -1,0 +1,116 @@
+import type { AuthorizationEngine } from "svc-access/authz";
+import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
+import type { IAMAuthorizationServiceHandlers } from "../../gen/svc/iam/v1/administration_server.ts";
+import type { Consistency } from "../../gen/svc/iam/v1/relationship_pb.ts";
+import { RightsModel } from "../rights/rights-model.ts";
+import { relationshipMessage, toCallOptions, toObject } from "../rpc/relationship-messages.ts";
+import { AccessList } from "./access-list.ts";
+import { checkOf } from "./check-permission.ts";
+import { explanationSteps } from "./explanation-steps.ts";
+import { RelationshipList } from "./relationship-list.ts";
+import { Visibility } from "./visibility.ts";
+import { type RelationshipWriterOptions, writeRelationships } from "./write-relationships.ts";
+
+/** What the handlers need. */
+export interface RelationshipHandlersOptions extends RelationshipWriterOptions {
+  readonly engine: AuthorizationEngine;
+}
+
+const MOST = 1000;
+
+/** The handlers of IAMAuthorizationService. */
+export function relationshipHandlers(
+  options: RelationshipHandlersOptions,
+): IAMAuthorizationServiceHandlers {
+  const { engine } = options;
+  const model = new RightsModel(engine.model);
+  const begin = (consistency: Consistency | undefined, context: CallContext) => {
+    const call = toCallOptions(consistency, context);
+    const visibility = new Visibility(engine, model, requirePrincipal(context), call);
+    return { call, visibility };
+  };
+  return {
+    async writeRelationships(request, context) {
+      const call = { signal: context.signal, newest: true };
+      const visibility = new Visibility(engine, model, requirePrincipal(context), call);
+      return { revision: await writeRelationships(request, options, visibility, context) };
+    },
+
+    async checkPermission(request, context) {
+      const { call, visibility } = begin(request.consistency, context);
+      const check = await checkOf(request, visibility, context);
+      const { allowed, revision } = await engine.check(check, call);
+      return { allowed, revision };
+    },
+
+    async explainPermission(request, context) {
+      const { call, visibility } = begin(request.consistency, context);
+      const check = await checkOf(request, visibility, context);
+      const { allowed, explanation, revision } = await engine.explain(check, call);
+      return { allowed, steps: [...(await explanationSteps(explanation, visibility))], revision };
+    },
+
+    async listAccess(request, context) {
+      const { call, visibility } = begin(request.consistency, context);
+      const resource = toObject(request.resource, "resource");
+      const { permission, subjectType, pageToken } = request;
+      model.assertMember(resource.type, permission);
+      await visibility.assertMaySee([resource]);
+      const listed = { resource, permission, subjectType };
+      const list = new AccessList(engine, visibility, call);
+      const page = await list.page(listed, sizeOf(request.pageSize, 50), pageToken);
+      const { entries, nextPageToken, revision, incomplete } = page;
+      return {
+        entries: entries.map(({ subject, path, notShown = "" }) => ({
+          ...(subject === undefined
+            ? {}
+            : {
+                subject: { type: subject.type, id: subject.id, relation: subject.relation ?? "" },
+              }),
+          path: path.map(relationshipMessage),
+          notShown,
+        })),
+        nextPageToken,
+        revision,
+        incomplete,
+      };
+    },
+
+    async listRelationships(request, context) {
+      const { call, visibility } = begin(request.consistency, context);
+      const { resourceType, resourceId, relation, pageSize, pageToken } = request;
+      assertRelation(model, resourceType, relation);
+      if (resourceId !== "") {
+        await visibility.assertMaySee([{ type: resourceType, id: resourceId }]);
+      }
+      const permission = model.viewPermission(resourceType);
+      if (permission === undefined) throw new ServiceError("FORBIDDEN");
+      const { subjectType, subjectId } = requirePrincipal(context);
+      const listed = {
+        resourceType,
+        ...(resourceId === "" ? {} : { resourceId }),
+        ...(relation === "" ? {} : { relation }),
+        visibleTo: { permission, subject: { type: subjectType, id: subjectId } },
+      };
+      const list = new RelationshipList(engine, call);
+      const page = await list.page(listed, sizeOf(pageSize, 100), pageToken);
+      return {
+        relationships: page.relationships.map(relationshipMessage),
+        nextPageToken: page.nextPageToken,
+        revision: page.revision,
+      };
+    },
+  };
+}
+
+function assertRelation(model: RightsModel, type: string, relation: string): void {
+  if (type === "") throw new ServiceError("INVALID_ARGUMENT", "resource_type is required");
+  model.assertRelation(type, relation === "" ? undefined : relation);
+}
+
+function sizeOf(pageSize: number, byDefault: number): number {
+  if (pageSize < 0 || pageSize > MOST) {
+    throw new ServiceError("INVALID_ARGUMENT", `page_size must be 0 to ${MOST}`);
+  }
+  return pageSize === 0 ? byDefault : pageSize;
+}
