@@ -49,7 +49,9 @@ export function groupCalls(iam: () => IamService): GroupCalls {
     async isStored(text) {
       const { resource, relation, subject } = relationshipOf(text);
       const filter = { resourceType: resource.type, resourceId: resource.id, relation, subject };
-      const read = await iam().options.engine?.readRelationships(filter, { pageSize: 1 });
+      const options = { newest: true };
+      const page = { pageSize: 1 };
+      const read = await iam().options.engine?.readRelationships(filter, page, options);
       return read?.items.length === 1;
     },
   };
