@@ -1,6 +1,6 @@
 /**
  * Records the files that tests compare with: the generated code of the examples and of the fixtures,
- * the goldens of `testdata/`, and the page that tests write. Review the differences before a commit.
+ * the goldens of `testdata/`, and the pages that tests write. Review the differences before a commit.
  */
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
@@ -15,6 +15,7 @@ const env = {
 const GOLDENS = [
   "test/emit/gateway/emit-gateway.test.ts",
   "test/runtime/access-table/access-table.test.ts",
+  "services/iam/test/access/administration-table.test.ts",
 ];
 
 run("node", "scripts/generate.ts");

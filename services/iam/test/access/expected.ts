@@ -1,0 +1,447 @@
+import type { Caller } from "./callers.ts";
+
+/** What a request names: each is made anew for each caller, unless its text is a fixed one. */
+export interface Targets {
+  /** A local user of acme without relations. */
+  readonly user: string;
+  /** One who is `admin` of the zone. */
+  readonly adminUser: string;
+  /** One who owns the zone, as others do. */
+  readonly ownerUser: string;
+  /** A group at the top of acme, in which the callers with a relation to a group hold theirs. */
+  readonly group: string;
+  /** The id of the caller; empty for services. */
+  readonly caller: string;
+  /** A text that is used once. */
+  readonly unique: string;
+}
+
+/** A request, and who may make it. */
+export interface Row {
+  readonly rpc: string;
+  /** What is special about the request. */
+  readonly about?: string;
+  readonly request: (targets: Targets) => object;
+  readonly allowed: readonly Caller[];
+  /** The code of a response to who is allowed, if the request names nothing that there is. */
+  readonly code?: string;
+  /** A stream of responses. */
+  readonly isStream?: true;
+}
+
+const MANAGES_USERS = ["owner", "admin", "user_manager"] as const;
+const VIEWS_USERS = [...MANAGES_USERS, "user_viewer"] as const;
+const VIEWS_GROUPS = ["owner", "admin", "group_manager", "group_viewer"] as const;
+const MANAGES_GROUPS = ["owner", "admin", "group_manager"] as const;
+const MANAGES_GROUP = [...MANAGES_GROUPS, "group_owner", "group_manager_of"] as const;
+const VIEWS_GROUP = [
+  ...VIEWS_GROUPS,
+  "group_owner",
+  "group_manager_of",
+  "group_viewer_of",
+  "member",
+] as const;
+const MANAGES_MEMBERS = [...MANAGES_USERS, "group_owner", "group_manager_of"] as const;
+/** A relation to a zone counts for whoever holds it; `authz.audience` of an RPC may not. */
+const MANAGES_PERMISSIONS = ["owner", "admin", "permission_admin", "service_account"] as const;
+const MANAGES_GROUP_PERMISSIONS = [
+  ...MANAGES_PERMISSIONS,
+  "group_owner",
+  "group_permission_admin",
+] as const;
+const PEOPLE = [
+  "owner",
+  "admin",
+  "user_manager",
+  "user_viewer",
+  "group_manager",
+  "group_viewer",
+  "permission_admin",
+  "group_owner",
+  "group_manager_of",
+  "group_viewer_of",
+  "group_permission_admin",
+  "member",
+  "project_owner",
+  "developer",
+  "nobody",
+] as const;
+const EVERYBODY = [
+  ...PEOPLE,
+  "stranger",
+  "service_account",
+  "service",
+  "other_service",
+  "system",
+] as const;
+
+const ACME = { organizationId: "acme" };
+const ZONE = { type: "zone", id: "acme" };
+const someone = { type: "user", id: "someone" };
+
+/** A write of one relationship by people. */
+function writes(resource: (targets: Targets) => object, relation: string): Row["request"] {
+  return (targets) => ({
+    relationships: [
+      { resource: resource(targets), relation, subject: { type: "user", id: targets.unique } },
+    ],
+  });
+}
+
+const team = ({ group }: Targets) => ({ type: "group", id: group });
+const etl = () => ({ type: "project", id: "etl" });
+const zone = () => ZONE;
+
+const USERS = "IAMLocalUserService";
+const GROUPS = "IAMGroupService";
+const DIRECTORY = "IAMDirectoryService";
+const RELATIONSHIPS = "IAMAuthorizationService";
+const PERMISSIONS = "IAMPermissionService";
+const ORGANIZATIONS = "IAMOrganizationService";
+
+/** The rows of what takes over an account or interrupts it, or changes it. */
+function onAccounts(rpc: string, more: (targets: Targets) => object = () => ({})): Row[] {
+  const on = (account: (targets: Targets) => string) => (targets: Targets) => ({
+    userId: account(targets),
+    ...more(targets),
+  });
+  return [
+    { rpc, request: on(({ user }) => user), allowed: MANAGES_USERS },
+    {
+      rpc,
+      about: "an admin of the zone",
+      request: on(({ adminUser }) => adminUser),
+      allowed: ["owner", "admin"],
+    },
+    {
+      rpc,
+      about: "an owner of the zone",
+      request: on(({ ownerUser }) => ownerUser),
+      allowed: ["owner"],
+    },
+  ];
+}
+
+interface Named {
+  readonly type: string;
+  readonly id: string;
+}
+
+function ownerOf(resource: Named): object {
+  return { resource, relation: "owner", subject: someone };
+}
+
+/** The rows of what services do, about a type of theirs and the zone. */
+function onTypes(name: string, request: (resource: Named) => object): Row[] {
+  const rpc = `${PERMISSIONS}/${name}`;
+  return [
+    { rpc, about: "project", request: () => request(etl()), allowed: ["service"] },
+    { rpc, about: "zone", request: () => request(ZONE), allowed: [] },
+  ];
+}
+
+/** The table: written by hand from the rules of docs/iam.md, and not from what the service answers. */
+export const ROWS: readonly Row[] = [
+  { rpc: `${DIRECTORY}/GetOrganization`, request: () => ACME, allowed: ["owner", "admin"] },
+  { rpc: `${DIRECTORY}/ListUsers`, request: () => ACME, allowed: VIEWS_USERS },
+  {
+    rpc: `${DIRECTORY}/GetUser`,
+    request: ({ user }) => ({ ...ACME, userId: user }),
+    allowed: VIEWS_USERS,
+  },
+  { rpc: `${DIRECTORY}/ListGroups`, request: () => ACME, allowed: VIEWS_GROUPS },
+
+  { rpc: `${USERS}/ListUsers`, request: () => ({}), allowed: VIEWS_USERS },
+  { rpc: `${USERS}/GetUser`, request: ({ user }) => ({ userId: user }), allowed: VIEWS_USERS },
+  {
+    rpc: `${USERS}/CreateUser`,
+    request: ({ unique }) => ({
+      username: unique,
+      displayName: "Somebody",
+      email: "somebody@example.com",
+      password: "correct horse battery staple",
+    }),
+    allowed: MANAGES_USERS,
+  },
+  {
+    rpc: `${USERS}/UpdateUser`,
+    about: "the name of an owner of the zone",
+    request: ({ ownerUser }) => ({ userId: ownerUser, user: { displayName: "Another" } }),
+    allowed: MANAGES_USERS,
+  },
+  ...onAccounts(`${USERS}/UpdateUser`, ({ unique }) => ({
+    user: { email: `${unique}@example.com` },
+  })).map((row) => ({ ...row, about: `the e-mail address${row.about ? ` of ${row.about}` : ""}` })),
+  ...onAccounts(`${USERS}/DisableUser`),
+  ...onAccounts(`${USERS}/EnableUser`),
+  ...onAccounts(`${USERS}/DeleteUser`),
+  ...onAccounts("IAMPasswordService/CreatePasswordResetLink"),
+  ...onAccounts("IAMSessionService/EndUserSessions"),
+  ...onAccounts("IAMSessionService/EndUserSession", () => ({ sessionId: "unknown" })).map(
+    (row) => ({
+      ...row,
+      code: "not_found",
+    }),
+  ),
+  {
+    rpc: "IAMSessionService/ListUserSessions",
+    request: ({ ownerUser }) => ({ userId: ownerUser }),
+    allowed: MANAGES_USERS,
+  },
+
+  {
+    rpc: `${GROUPS}/CreateGroup`,
+    about: "at the top",
+    request: () => ({ ...ACME, displayName: "New" }),
+    allowed: [...MANAGES_GROUPS, "service_account"],
+  },
+  {
+    rpc: `${GROUPS}/CreateGroup`,
+    about: "below the group",
+    request: ({ group }) => ({ ...ACME, parentId: group, displayName: "New" }),
+    allowed: [...MANAGES_GROUP, "service_account"],
+  },
+  {
+    rpc: `${GROUPS}/ListVisibleGroups`,
+    about: "those that the caller may view",
+    request: () => ACME,
+    allowed: EVERYBODY,
+  },
+  {
+    rpc: `${GROUPS}/GetGroup`,
+    request: ({ group }) => ({ ...ACME, groupId: group }),
+    allowed: VIEWS_GROUP,
+  },
+  {
+    rpc: `${GROUPS}/ListMembers`,
+    request: ({ group }) => ({ ...ACME, groupId: group }),
+    allowed: VIEWS_GROUP,
+  },
+  {
+    rpc: `${GROUPS}/UpdateGroup`,
+    request: ({ group }) => ({ ...ACME, groupId: group, group: { displayName: "Another" } }),
+    allowed: MANAGES_GROUP,
+  },
+  {
+    rpc: `${GROUPS}/AddMember`,
+    request: ({ group }) => ({ ...ACME, groupId: group, member: someone }),
+    allowed: MANAGES_MEMBERS,
+  },
+  {
+    rpc: `${GROUPS}/RemoveMember`,
+    request: ({ group }) => ({ ...ACME, groupId: group, member: someone }),
+    allowed: MANAGES_MEMBERS,
+  },
+  {
+    rpc: `${GROUPS}/MoveGroup`,
+    about: "to the top",
+    request: ({ group }) => ({ ...ACME, groupId: group }),
+    allowed: MANAGES_GROUPS,
+  },
+  {
+    rpc: `${GROUPS}/DeleteGroup`,
+    request: ({ group }) => ({ ...ACME, groupId: group }),
+    allowed: MANAGES_GROUP,
+  },
+
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "zone `user_viewer`",
+    request: writes(zone, "user_viewer"),
+    allowed: MANAGES_PERMISSIONS,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "zone `admin`",
+    request: writes(zone, "admin"),
+    allowed: ["owner", "admin", "service_account"],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "zone `owner`",
+    request: writes(zone, "owner"),
+    allowed: ["owner", "service_account"],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "group `viewer`",
+    request: writes(team, "viewer"),
+    allowed: MANAGES_GROUP_PERMISSIONS,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "group `owner`",
+    request: writes(team, "owner"),
+    allowed: ["owner", "group_owner", "service_account"],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "group `member`",
+    request: writes(team, "member"),
+    allowed: [...MANAGES_MEMBERS, "service_account"],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "group `parent`",
+    request: ({ group }) => ({
+      relationships: [
+        {
+          resource: { type: "group", id: group },
+          relation: "parent",
+          subject: { type: "group", id: "other" },
+        },
+      ],
+    }),
+    allowed: [],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "project `viewer`",
+    request: writes(etl, "viewer"),
+    allowed: ["project_owner"],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "project `owner`",
+    request: writes(etl, "owner"),
+    allowed: ["project_owner"],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/CheckPermission`,
+    about: "of the caller",
+    request: () => ({ resource: ZONE, permission: "view_zone" }),
+    allowed: EVERYBODY,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/CheckPermission`,
+    about: "of another on the zone",
+    request: () => ({ resource: ZONE, permission: "view_zone", subject: someone }),
+    allowed: MANAGES_PERMISSIONS,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/CheckPermission`,
+    about: "of another on the group",
+    request: (targets) => ({ resource: team(targets), permission: "view", subject: someone }),
+    allowed: MANAGES_GROUP_PERMISSIONS,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/CheckPermission`,
+    about: "of another on the project",
+    request: () => ({ resource: etl(), permission: "read", subject: someone }),
+    allowed: ["project_owner"],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/ExplainPermission`,
+    about: "of another on the zone",
+    request: () => ({ resource: ZONE, permission: "view_zone", subject: someone }),
+    allowed: MANAGES_PERMISSIONS,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/ExplainPermission`,
+    about: "of another on the group",
+    request: (targets) => ({ resource: team(targets), permission: "view", subject: someone }),
+    allowed: MANAGES_GROUP_PERMISSIONS,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/ListAccess`,
+    about: "to the zone",
+    request: () => ({ resource: ZONE, permission: "view_zone" }),
+    allowed: MANAGES_PERMISSIONS,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/ListAccess`,
+    about: "to the group",
+    request: (targets) => ({ resource: team(targets), permission: "view" }),
+    allowed: MANAGES_GROUP_PERMISSIONS,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/ListAccess`,
+    about: "to the project",
+    request: () => ({ resource: etl(), permission: "read" }),
+    allowed: ["project_owner"],
+  },
+  {
+    rpc: `${RELATIONSHIPS}/ListRelationships`,
+    about: "those of objects whose relationships the caller may see",
+    request: () => ({ resourceType: "zone" }),
+    allowed: EVERYBODY,
+  },
+
+  ...onTypes("CheckPermission", (resource) => ({
+    resource,
+    permission: "owner",
+    subject: someone,
+  })),
+  ...onTypes("CheckBulkPermissions", (resource) => ({
+    checks: [{ resource, permission: "owner", subject: someone }],
+  })),
+  ...onTypes("CheckAnyPermission", ({ type }) => ({
+    resourceType: type,
+    permission: "owner",
+    subject: someone,
+  })),
+  ...onTypes("ExplainPermission", (resource) => ({
+    resource,
+    permission: "owner",
+    subject: someone,
+  })),
+  ...onTypes("LookupResources", ({ type }) => ({
+    resourceType: type,
+    permission: "owner",
+    subject: someone,
+  })),
+  ...onTypes("LookupSubjects", (resource) => ({
+    resource,
+    permission: "owner",
+    subjectType: "user",
+  })),
+  ...onTypes("ReadRelationships", ({ type }) => ({ filter: { resourceType: type } })),
+  ...onTypes("WriteRelationship", (resource) => ({ relationship: ownerOf(resource) })),
+  ...onTypes("DeleteRelationship", (resource) => ({ relationship: ownerOf(resource) })),
+  ...onTypes("WriteRelationships", (resource) => ({
+    updates: [{ operation: "RELATIONSHIP_OPERATION_TOUCH", relationship: ownerOf(resource) }],
+  })),
+  {
+    rpc: `${PERMISSIONS}/WatchRelationships`,
+    about: "of the types that the service reads",
+    request: () => ({}),
+    allowed: ["service"],
+    isStream: true,
+  },
+  { rpc: `${PERMISSIONS}/GetModel`, request: () => ({}), allowed: ["service"] },
+
+  {
+    rpc: `${ORGANIZATIONS}/CreateOrganization`,
+    request: ({ unique }) => ({ organizationId: unique, displayName: "New" }),
+    allowed: ["system"],
+  },
+  { rpc: `${ORGANIZATIONS}/ListOrganizations`, request: () => ({}), allowed: ["system"] },
+  ...["GetOrganization", "UpdateOrganization", "DeleteOrganization"].map(
+    (name): Row => ({
+      rpc: `${ORGANIZATIONS}/${name}`,
+      request: () => ({ organizationId: "unknown" }),
+      allowed: ["system"],
+      code: "not_found",
+    }),
+  ),
+
+  { rpc: "IAMAuditService/ListAuditEvents", request: () => ({}), allowed: ["owner", "admin"] },
+  {
+    rpc: "IAMAuditService/ExportAuditEvents",
+    request: () => ({ filter: { type: "none" } }),
+    allowed: ["owner", "admin"],
+    isStream: true,
+  },
+];
+
+/** RPCs that everybody calls about themselves, or that other tables have. */
+export const ELSEWHERE: readonly string[] = [
+  // As ExportAuditEvents, and without an end.
+  "IAMAuditService/FollowAuditEvents",
+  "IAMAuthService",
+  "IAMRevocationService",
+  "IAMPasswordService/ChangeMyPassword",
+  "IAMSessionService/ListMySessions",
+  "IAMSessionService/EndMySession",
+  "IAMSessionService/EndMyOtherSessions",
+];
