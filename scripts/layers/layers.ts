@@ -33,7 +33,7 @@ export const RULES: LayerRules = {
       ["server"],
       ["rpc-over-http", "revocation"],
       ["http", "client"],
-      ["grpc", "observers"],
+      ["grpc", "observers", "idempotency"],
       ["rpc", "port", "registry", "authn", "rate-limit", "authorization", "audit", "jobs"],
       ["chain", "json", "http2", "resource", "tls"],
       ["call", "wire", "configuration"],

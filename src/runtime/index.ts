@@ -86,6 +86,7 @@ export {
   serveNode,
 } from "./http/raw/node-handler.ts";
 export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler.ts";
+export { creationId } from "./idempotency/creation-id.ts";
 export type { Job } from "./jobs/job.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
 export type { MetricSample, ServiceMetric } from "./observers/metrics/service-metric.ts";

@@ -39,6 +39,7 @@ const PASSED_ON = [
   "after",
   "admission",
   "readiness",
+  "idempotentRpcs",
   "jobs",
   "metrics",
 ] as const satisfies readonly (keyof ServerOptions)[];

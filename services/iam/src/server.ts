@@ -105,6 +105,7 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
       ),
     ],
     admission: parts.flatMap(({ admission = [] }) => admission),
+    idempotentRpcs: parts.flatMap(({ idempotentRpcs = [] }) => idempotentRpcs),
     metrics: parts.flatMap(({ metrics = [] }) => metrics),
     readiness: {
       ...Object.assign({}, ...parts.map(({ readiness }) => readiness)),

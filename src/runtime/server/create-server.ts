@@ -83,7 +83,7 @@ async function assemble(context: PartsContext): Promise<Server> {
   for (const { rpc, policy } of [...plan.methods, ...plan.rawMethods.map(({ method }) => method)]) {
     if (policy.rateLimit !== undefined) events.expect("rateLimited", rpc);
   }
-  const { engine, audit, revocations, jobs } = await openParts(context);
+  const { engine, audit, revocations, jobs, idempotency } = await openParts(context);
   for (const [name, check] of Object.entries(options.readiness ?? {})) readiness.add(name, check);
   for (const metric of options.metrics ?? []) metrics.service(metric, logger);
 
@@ -99,6 +99,7 @@ async function assemble(context: PartsContext): Promise<Server> {
     engine,
     audit,
     revocations,
+    idempotency,
     logger,
     events,
     onClose: (end) => cleanup.add(end),

@@ -7,6 +7,7 @@ import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
 import { AUDIT_MIGRATIONS } from "../audit/store/audit-table.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
+import { KEY_MIGRATIONS } from "../idempotency/key-table.ts";
 import { JOB_MIGRATIONS } from "../jobs/job-lease.ts";
 
 /**
@@ -33,6 +34,7 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
   try {
     await migrate(database, AUDIT_MIGRATIONS);
     await migrate(database, JOB_MIGRATIONS);
+    await migrate(database, KEY_MIGRATIONS);
   } finally {
     await database.close();
   }

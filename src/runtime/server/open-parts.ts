@@ -10,6 +10,7 @@ import { createAuthorization } from "../authorization/authorization-stage.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
 import type { ServerChainParts } from "../chain/server-chain.ts";
 import type { RuntimeEvents } from "../events/runtime-events.ts";
+import { type Idempotency, openIdempotency } from "../idempotency/open-idempotency.ts";
 import type { ServerJobs } from "../jobs/open-jobs.ts";
 import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { Metrics } from "../observers/metrics/metrics.ts";
@@ -45,6 +46,8 @@ export interface OpenParts {
   /** Which tokens are revoked; undefined for none. */
   readonly revocations: RevocationList | undefined;
   readonly jobs: ServerJobs | undefined;
+  /** What does the work of calls once; undefined where no RPC takes `Idempotency-Key`. */
+  readonly idempotency: Idempotency | undefined;
 }
 
 /** Opens engine, database, audit, revocations and jobs; they are closed in the opposite order. */
@@ -53,18 +56,25 @@ export async function openParts(context: PartsContext): Promise<OpenParts> {
   const database = await openServiceDatabase(context);
   const audit = await openServiceAudit(context, database);
   const revocations = await openRevocations(context);
-  const jobs = await openServerJobs(context, database);
-  return { engine, audit, revocations, jobs };
+  const { idempotentRpcs = [] } = context.options;
+  const idempotency =
+    idempotentRpcs.length === 0 || database === undefined
+      ? undefined
+      : await openIdempotency(idempotentRpcs, database);
+  const jobs = await openServerJobs(context, database, idempotency);
+  return { engine, audit, revocations, jobs, idempotency };
 }
 
 /** Loaded on demand: most services have none. */
 async function openServerJobs(
   { plan, logger, metrics }: PartsContext,
   database: Database<unknown> | undefined,
+  idempotency: Idempotency | undefined,
 ): Promise<ServerJobs | undefined> {
-  if (plan.jobs.length === 0) return undefined;
+  const jobs = idempotency === undefined ? plan.jobs : [...plan.jobs, idempotency.job];
+  if (jobs.length === 0) return undefined;
   const { openJobs } = await import("../jobs/open-jobs.ts");
-  return openJobs(plan.jobs, { database, logger, events: metrics.events });
+  return openJobs(jobs, { database, logger, events: metrics.events });
 }
 
 async function openEngine(context: PartsContext): Promise<AuthorizationEngine | undefined> {
@@ -142,7 +152,7 @@ export interface ChainContext extends Omit<OpenParts, "jobs"> {
 /** The stages of the chain of a server; how long calls may take is for each transport to say. */
 export function chainParts(
   options: ServerOptions,
-  { engine, audit, revocations, logger, events, onClose, observers }: ChainContext,
+  { engine, audit, revocations, idempotency, logger, events, onClose, observers }: ChainContext,
 ): Omit<ServerChainParts, "timeoutMs"> {
   const { config } = options.configuration;
   const { authn, authz } = config.security;
@@ -167,7 +177,11 @@ export function chainParts(
     }),
     audit: audit.trail,
     admission: options.admission ?? [],
-    after: [...(tracing === undefined ? [] : [tracing.interceptor]), ...(options.after ?? [])],
+    after: [
+      ...(tracing === undefined ? [] : [tracing.interceptor]),
+      ...(idempotency === undefined ? [] : [idempotency.interceptor]),
+      ...(options.after ?? []),
+    ],
     observers: [...(tracing === undefined ? [] : [tracing.observer]), ...observers],
   };
 }

@@ -9,6 +9,7 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import type { RawMethod } from "../http/raw/raw-route.ts";
+import { idempotencyProblems } from "../idempotency/open-idempotency.ts";
 import { checkJobs, type TimedJob } from "../jobs/job.ts";
 import { metricProblems } from "../observers/metrics/service-metric.ts";
 import { tlsProblems } from "../tls/check-tls.ts";
@@ -59,6 +60,7 @@ export async function planServer(
     ...databaseProblems(options),
     ...jobs.problems,
     ...metricProblems(options.metrics ?? []),
+    ...idempotencyProblems(options.idempotentRpcs ?? [], methods, config.database !== undefined),
     ...tlsProblems(config.server),
     ...(await missingDrivers(config, opensEngine)),
     ...(opensEngine

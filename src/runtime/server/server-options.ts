@@ -80,6 +80,12 @@ export interface ServerOptions {
   readonly before?: readonly Interceptor[];
   /** Run after all other stages, around the handler, in their order. */
   readonly after?: readonly Interceptor[];
+  /**
+   * The full names of RPCs that do their work once for each `Idempotency-Key` that a caller sends, such as
+   * `notes.v1.NotesService/CreateNote`: a repeated call gets the response of the first one, for 24 hours.
+   * They need the database of the configuration.
+   */
+  readonly idempotentRpcs?: readonly string[];
   /** Called in their order once a call is authorized; the first that throws refuses it. */
   readonly admission?: readonly AdmissionCheck[];
   /**

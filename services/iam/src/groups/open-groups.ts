@@ -1,3 +1,4 @@
+import { IAMGroupService } from "../../gen/svc/iam/v1/groups_pb.ts";
 import { bindIAMGroupService } from "../../gen/svc/iam/v1/groups_server.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
 import { GroupCreation } from "./group-creation.ts";
@@ -33,5 +34,9 @@ export function openGroups({ database, engine, removals, rights }: PartContext):
     visible: new VisibleGroups(engine, records),
   });
   const unfinished = new UnfinishedGroups(records, tree);
-  return { bindings: [bindIAMGroupService(handlers)], jobs: [unfinished.job] };
+  return {
+    bindings: [bindIAMGroupService(handlers)],
+    jobs: [unfinished.job],
+    idempotentRpcs: [`${IAMGroupService.typeName}/CreateGroup`],
+  };
 }

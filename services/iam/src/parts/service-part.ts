@@ -30,6 +30,8 @@ export interface ServicePart {
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
   /** Whom it refuses, of authorized callers of any RPC. */
   readonly admission?: readonly AdmissionCheck[];
+  /** The full names of its RPCs that do their work once for each `Idempotency-Key`. */
+  readonly idempotentRpcs?: readonly string[];
   /** Its metrics. */
   readonly metrics?: readonly ServiceMetric[];
   /** Ends what would keep the service from stopping, such as streams without an end. */

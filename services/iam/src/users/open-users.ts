@@ -1,3 +1,4 @@
+import { IAMLocalUserService } from "../../gen/svc/iam/v1/users_pb.ts";
 import { bindIAMLocalUserService } from "../../gen/svc/iam/v1/users_server.ts";
 import { AccountChanges } from "../accounts/account-changes.ts";
 import { ResetLinks } from "../accounts/reset-links.ts";
@@ -43,6 +44,7 @@ export function openUsers(context: PartContext): ServicePart {
   };
   return {
     bindings: [bindIAMLocalUserService(handlers)],
+    idempotentRpcs: [`${IAMLocalUserService.typeName}/CreateUser`],
     admission: [refuseBarredCallers(database, organization)],
   };
 }

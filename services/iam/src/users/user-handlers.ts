@@ -1,6 +1,7 @@
-import { ServiceError } from "svc-access/runtime";
+import { type CallContext, creationId, ServiceError } from "svc-access/runtime";
 import type { CreateUserRequest } from "../../gen/svc/iam/v1/users_pb.ts";
 import type { IAMLocalUserServiceHandlers } from "../../gen/svc/iam/v1/users_server.ts";
+import type { LocalAccount } from "../accounts/account-row.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
 import { emailProblem } from "../accounts/email-address.ts";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
@@ -56,16 +57,24 @@ export function userHandlers(options: UserHandlersOptions): UserHandlers {
     async createUser(request, context) {
       assertOwnOrganization(context, organization);
       await assertValid(request);
-      const passwordHash = await hash(hasher, request.password, context.signal);
       const { username, displayName, email } = request;
-      const account = await accounts.create({ username, displayName, email, passwordHash });
+      const id = creationId(context);
+      // Of an earlier call with the same key, whose process has ended before it could say so.
+      const made = await accounts.find(id);
+      if (made !== undefined) return created(made, context);
+      const passwordHash = await hash(hasher, request.password, context.signal);
+      const account = await accounts.create({ username, displayName, email, passwordHash }, id);
       if (account === undefined) {
         throw new ServiceError("ALREADY_EXISTS", "the user name is taken");
       }
-      context.audit.setResource(`user:${account.id}`);
-      return { user: userOf(account, []) };
+      return created(account, context);
     },
   };
+}
+
+function created(account: LocalAccount, { audit }: CallContext) {
+  audit.setResource(`user:${account.id}`);
+  return { user: userOf(account, []) };
 }
 
 async function assertValid(request: CreateUserRequest): Promise<void> {

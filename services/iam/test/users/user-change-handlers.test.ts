@@ -1,5 +1,6 @@
 /** Users who are read, changed, disabled, enabled and deleted, in a whole svc-iam. */
 import { randomUUID } from "node:crypto";
+import { sql } from "svc-access/database";
 import type { AuditEvent } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
@@ -290,4 +291,43 @@ test("each change is an audit event that names the user", async () => {
     details: { fields: expect.any(String) },
   });
   expect(JSON.stringify(events)).not.toContain("ida@example.org");
+});
+
+test("a user is created once, however often the call with its key is repeated [CHAIN-5]", async () => {
+  const key = randomUUID();
+  const user = { username: "once", displayName: "Once", email: "once@example.com", password: OLD };
+  const caller = await as("root");
+  const create = (body: object, headers = caller) =>
+    iam.call("POST", "/v1/users", body, { ...headers, "Idempotency-Key": key });
+  const [first, ...others] = await Promise.all([create(user), create(user), create(user)]);
+  const made = [first, ...others].find(({ status }) => status === 200)?.body;
+  for (const { status } of [first, ...others]) expect([200, 409]).toContain(status);
+  expect(await create(user)).toMatchObject({ status: 200, body: { id: made.id } });
+  expect(await create({ ...user, email: "other@example.com" })).toMatchObject({
+    status: 400,
+    body: { code: "INVALID_ARGUMENT" },
+  });
+  // To another caller it is another key.
+  expect((await create(user, await as("root"))).status).toBe(409);
+  const { body } = await iam.call("GET", "/v1/users?page_size=1000", undefined, await as("viewer"));
+  const names = body.users.map(({ username }: { username: string }) => username);
+  expect(names.filter((name: string) => name === "once")).toHaveLength(1);
+  const { rows } = await sql`select * from idempotency_keys`.execute(databaseOf(iam).kysely);
+  expect(rows.length).toBeGreaterThan(0);
+  for (const secret of [key, OLD, "argon2"]) expect(JSON.stringify(rows)).not.toContain(secret);
+});
+
+test("a creation that was cut off is completed by the next call with its key", async () => {
+  const key = randomUUID();
+  const user = { username: "cut", displayName: "Cut", email: "cut@example.com", password: OLD };
+  const headers = { ...(await as("root")), "Idempotency-Key": key };
+  const { body } = await iam.call("POST", "/v1/users", user, headers);
+  // As if the process had ended before it stored the response.
+  const { kysely } = databaseOf(iam);
+  await sql`update idempotency_keys set run = 'cut', response = null
+    where creation_id = ${body.id}`.execute(kysely);
+  expect(await iam.call("POST", "/v1/users", user, headers)).toMatchObject({
+    status: 200,
+    body: { id: body.id },
+  });
 });
