@@ -5,6 +5,17 @@ import { join } from "node:path";
 import { ROOT } from "../../support/workspace.ts";
 
 export const HUB = join(ROOT, "examples/hub");
+const IAM = join(ROOT, "services/iam");
+
+/** The programs, in their folders. */
+const PROGRAMS: Readonly<
+  Record<"hub" | "git" | "start" | "iam", { main: string; args?: readonly string[] }>
+> = {
+  hub: { main: "src/hub/main.ts" },
+  git: { main: "src/git/main.ts" },
+  start: { main: "src/start.ts" },
+  iam: { main: "src/main.ts", args: ["serve"] },
+};
 
 /** The tokens of a test, which the services get by their environment. */
 export const TOKENS = {
@@ -40,12 +51,12 @@ export class ServiceProcess {
   errors = "";
   #listeners: (() => void)[] = [];
 
-  constructor(name: "hub" | "git" | "start", options: StartOptions) {
-    const { folder = HUB, configuration, environment } = options;
-    const main = join(folder, "src", name === "start" ? "start.ts" : `${name}/main.ts`);
+  constructor(name: keyof typeof PROGRAMS, options: StartOptions) {
+    const { main, args = [] } = PROGRAMS[name];
+    const { folder = name === "iam" ? IAM : HUB, configuration, environment } = options;
     this.child = spawn(
       process.execPath,
-      [main, ...(configuration === undefined ? [] : [configuration])],
+      [join(folder, main), ...args, ...(configuration === undefined ? [] : [configuration])],
       { env: { ...INHERITED, ...environment }, stdio: ["ignore", "pipe", "pipe"] },
     );
     this.child.stdout?.on("data", (chunk: Buffer) => {

@@ -27,14 +27,14 @@ import { Packages, packageHandlers } from "./packages.ts";
 import { projectHandlers } from "./projects.ts";
 import { gitRepositories } from "./repositories.ts";
 import { Runs } from "./runs.ts";
-import { seed } from "./seed.ts";
+import { seed, seedWhenReady } from "./seed.ts";
 import { Skills } from "./skill-store.ts";
 import { skillHandlers } from "./skills.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
 await runServer(async () => {
-  const configuration = loadServiceConfig(process.argv[2] ?? `${root}hub.yaml`);
+  const configuration = loadServiceConfig(process.argv[2] ?? `${root}${configurationFile()}`);
   const { GIT_ADDRESS: target = "127.0.0.1:19002", HUB_TOKEN: internalToken = "" } = process.env;
   if (internalToken === "") {
     throw new StartUpError([
@@ -43,7 +43,11 @@ await runServer(async () => {
   }
   const store = new Store(dataFile("hub.db"));
   const engine = await createAuthorizationEngine(configuration.config);
-  if (configuration.config.environment === "development") await seed(engine);
+  const end = new AbortController();
+  if (configuration.config.environment === "development") {
+    if (engine.kind === "iam") void seedWhenReady(engine, end.signal);
+    else await seed(engine);
+  }
   const skills = new Skills(store);
   const packages = new Packages(store);
   const catalogs = new Catalogs(store);
@@ -63,8 +67,17 @@ await runServer(async () => {
     ],
     routes: readRouteDocument(`${root}gen/routes/hub.json`),
     async onClose() {
+      end.abort();
       await git.close();
       store.close();
     },
   };
 });
+
+/** The hub has an engine of its own, or asks svc-iam. */
+function configurationFile(): string {
+  const { AUTHZ_PROVIDER: provider = "embedded" } = process.env;
+  if (provider === "embedded") return "hub.yaml";
+  if (provider === "iam") return "hub-iam.yaml";
+  throw new StartUpError([`AUTHZ_PROVIDER is ${provider}: it must be embedded or iam`]);
+}
