@@ -1,32 +1,38 @@
-import { bindIAMDirectoryService } from "../../gen/svc/iam/v1/directory_server.ts";
+import {
+  bindIAMDirectoryService,
+  type IAMDirectoryServiceHandlers,
+} from "../../gen/svc/iam/v1/directory_server.ts";
 import { UserSearch } from "../accounts/user-search.ts";
 import { GroupRecords } from "../groups/group-records.ts";
 import { GroupTree } from "../groups/group-tree.ts";
 import { OrganizationRecords } from "../organizations/organization-records.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
-import type { Directory } from "../provider/directory.ts";
 import { unimplemented } from "../rpc/unimplemented.ts";
 import { Groups } from "../users/groups.ts";
 import { directoryHandlers } from "./directory-handlers.ts";
 import { LocalDirectory } from "./local-directory.ts";
 
-const ABSENT = "the identity provider has no directory that can be read";
+const NO_USERS = "the identity provider has no directory of users that can be read";
 
 /** Opens IAMDirectoryService. */
 export function openDirectory(context: PartContext): ServicePart {
-  const directory = directoryOf(context);
-  const handlers =
-    directory === undefined
-      ? unimplemented<ReturnType<typeof directoryHandlers>>(ABSENT)
-      : directoryHandlers(directory);
-  return { bindings: [bindIAMDirectoryService(handlers)] };
+  return { bindings: [bindIAMDirectoryService(handlersOf(context))] };
 }
 
-function directoryOf(context: PartContext): Directory | undefined {
+function handlersOf(context: PartContext): IAMDirectoryServiceHandlers {
+  const { configuration, identity } = context;
+  const { directory } = identity.provider;
+  if (directory !== undefined) return directoryHandlers(directory);
+  const own = directoryHandlers(localDirectory(context));
+  if (configuration.config.security.authn.provider === "embedded") return own;
+  // Groups and organizations are records of this service, also where people log in elsewhere.
+  const { getUser, listUsers } = unimplemented<IAMDirectoryServiceHandlers>(NO_USERS);
+  return { ...own, getUser, listUsers };
+}
+
+function localDirectory(context: PartContext): LocalDirectory {
   const { configuration, database, engine, identity, removals } = context;
-  const { config, sections } = configuration;
-  if (config.security.authn.provider !== "embedded") return identity.provider.directory;
-  const { organization } = sections.iam;
+  const { organization } = configuration.sections.iam;
   return new LocalDirectory({
     engine,
     accounts: identity.accounts,

@@ -26,8 +26,6 @@ export interface GroupHandlersOptions {
   readonly visible: VisibleGroups;
 }
 
-const LONGEST_CURSOR = 4096;
-
 /** The handlers of IAMGroupService. */
 export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHandlers {
   const { records, tree, creation, moves, deletion, members, visible } = options;
@@ -116,14 +114,10 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
     },
 
     async listMembers(request, context) {
-      const pageSize = pageSizeOf(request);
-      const { pageToken: cursor } = request;
-      if (cursor.length > LONGEST_CURSOR) {
-        throw new ServiceError("INVALID_ARGUMENT", "page_token is not one that this list returned");
-      }
+      const page = { pageSize: pageSizeOf(request), pageToken: request.pageToken };
       const group = await groupOf(request, records);
-      const page = { pageSize, ...(cursor === "" ? {} : { cursor }) };
-      const { members: found, next } = await members.list(group.id, page, context.signal);
+      const caller = requirePrincipal(context);
+      const { members: found, next } = await members.list(caller, group.id, page, context.signal);
       return { members: [...found], nextPageToken: next };
     },
   };

@@ -6,6 +6,7 @@ import {
   type SubjectReference,
 } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
+import { RelationshipList } from "../relationships/relationship-list.ts";
 import type { LastOwner } from "../rights/last-owner.ts";
 import type { RelationshipRules } from "../rights/relationship-rules.ts";
 import type { GroupRecord } from "./group-records.ts";
@@ -79,15 +80,26 @@ export class GroupMembers {
     return (await write.catch(explain)).revision;
   }
 
-  /** The direct members, a page at a time. */
+  /**
+   * The direct members, a page at a time, for a caller who holds `view`. Writes between two pages do not
+   * end the list.
+   *
+   * @throws ServiceError INVALID_ARGUMENT for a token that is not of this list
+   */
   async list(
+    { subjectType, subjectId }: Caller,
     id: string,
-    page: { readonly pageSize: number; readonly cursor?: string },
+    { pageSize, pageToken }: { readonly pageSize: number; readonly pageToken: string },
     signal: AbortSignal,
   ): Promise<{ readonly members: readonly SubjectReference[]; readonly next: string }> {
-    const filter = { resourceType: "group", resourceId: id, relation: "member" };
-    const read = await this.#options.engine.readRelationships(filter, page, { signal });
-    return { members: read.items.map(({ subject }) => subject), next: read.nextCursor ?? "" };
+    const list = new RelationshipList(this.#options.engine, { signal });
+    const visibleTo = { subject: { type: subjectType, id: subjectId }, permission: "view" };
+    const listed = { resourceType: "group", resourceId: id, relation: "member", visibleTo };
+    const page = await list.page(listed, pageSize, pageToken);
+    return {
+      members: page.relationships.map(({ subject }) => subject),
+      next: page.nextPageToken,
+    };
   }
 }
 

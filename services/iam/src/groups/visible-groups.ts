@@ -1,13 +1,12 @@
-import { type AuthorizationEngine, AuthzError, type SubjectReference } from "svc-access/authz";
+import type { AuthorizationEngine, SubjectReference } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
+import { againAfterWrites } from "../rights/again-after-writes.ts";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 
 /** The most groups that are found for somebody without `view_groups` on the zone. */
 const MOST = 10_000;
 /** How many groups one query of the database reads. */
 const AT_ONCE = 500;
-/** How often a list of the engine is begun again, because somebody has written meanwhile. */
-const ATTEMPTS = 4;
 
 /** Finds the groups that somebody may see. */
 export class VisibleGroups {
@@ -36,7 +35,7 @@ export class VisibleGroups {
     const request = { resource, permission: "view_groups", subject };
     const { allowed } = await this.#engine.check(request, { signal });
     if (allowed) return this.#records.list(organizationId, after, limit);
-    const ids = await this.#ids(subject, signal);
+    const ids = await againAfterWrites(() => this.#lookUp(subject, signal));
     const found: GroupRecord[] = [];
     const left = ids.filter((id) => id > after).sort();
     for (let start = 0; start < left.length && found.length < limit; start += AT_ONCE) {
@@ -48,17 +47,6 @@ export class VisibleGroups {
       }
     }
     return found.slice(0, limit);
-  }
-
-  async #ids(subject: SubjectReference, signal: AbortSignal): Promise<readonly string[]> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#lookUp(subject, signal);
-      } catch (error) {
-        const isOutdated = error instanceof AuthzError && error.code === "OUT_OF_RANGE";
-        if (!isOutdated || attempt === ATTEMPTS) throw error;
-      }
-    }
   }
 
   async #lookUp(subject: SubjectReference, signal: AbortSignal): Promise<readonly string[]> {

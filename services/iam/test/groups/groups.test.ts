@@ -100,7 +100,7 @@ test("a group is seen by its members and viewers, and by nobody else", async () 
   expect((await groups.get("root", randomUUID())).status).toBe(403);
 });
 
-test("a list has the groups that the caller may see, in pages, by id", async () => {
+test("a list has the groups that the caller may see, in pages, by id [IAM-11]", async () => {
   const parent = await groups.make("root", "Listed");
   const listed = [parent];
   for (const name of ["a", "b", "c"]) listed.push(await groups.make("root", name, parent));

@@ -57,7 +57,7 @@ test("members of each kind are added, listed and removed; once more changes noth
   expect((await groups.members("root", id)).body.members ?? []).toEqual([]);
 });
 
-test("members are listed in pages, to those who may see the group", async () => {
+test("members are listed in pages, also during writes, to those who may see the group [IAM-11]", async () => {
   const id = await groups.make("root", "Paged");
   await groups.relate(...["a", "b", "c", "d", "e"].map((one) => `group:${id}#member@user:${one}`));
   const found: string[] = [];
@@ -65,6 +65,8 @@ test("members are listed in pages, to those who may see the group", async () => 
     const { body } = await groups.members("a", id, `?page_size=2&page_token=${token}`);
     found.push(...body.members.map(({ id }: { id: string }) => id));
     token = body.nextPageToken || undefined;
+    // Somebody writes between two pages.
+    await groups.relate(`group:${id}#viewer@user:viewer-${found.length}`);
   }
   expect(found.sort()).toEqual(["a", "b", "c", "d", "e"]);
   expect((await groups.members("nobody", id)).status).toBe(403);

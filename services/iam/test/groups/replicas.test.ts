@@ -63,10 +63,21 @@ describe.skipIf(postgres === undefined)("with SpiceDB and PostgreSQL", () => {
   });
 
   test("a group 30 levels deep is decided, and a deeper one is refused", async () => {
-    let id = "";
-    for (let depth = 1; depth <= 30; depth++) id = await one.make("root", `Level ${depth}`, id);
-    await one.relate(`group:${id}#viewer@user:reader`);
+    const chain: string[] = [];
+    for (let depth = 1; depth <= 30; depth++) {
+      chain.push(await one.make("root", `Level ${depth}`, chain.at(-1)));
+    }
+    const [top = "", id = ""] = [chain[0], chain.at(-1)];
+    const leads = await one.make("root", "Leads");
+    await one.relate(
+      `group:${id}#viewer@user:reader`,
+      `group:${top}#owner@group:${leads}#member`,
+      `group:${leads}#member@user:lead`,
+    );
     expect((await one.get("reader", id)).status).toBe(200);
+    // Through all levels, and a group on top of them.
+    expect((await one.get("lead", id)).status).toBe(200);
+    expect((await one.add("lead", id, { type: "user", id: "alice" })).status).toBe(200);
     expect((await one.get("stranger", id)).status).toBe(403);
     expect((await one.create("root", "Level 31", id)).status).toBe(412);
   }, 120_000);
