@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type AuthorizationEngine, AuthzError, type RelationshipUpdate } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
@@ -44,23 +45,35 @@ export class GroupCreation {
   }
 
   /**
-   * Makes a group, of which the caller is the first owner.
+   * Makes a group, of which the caller is the first owner. With the id of a call that was cut off, it
+   * continues what that one has begun.
    *
    * @throws ServiceError FORBIDDEN, RESOURCE_NOT_FOUND, or FAILED_PRECONDITION where the place is too
    * deep or is changed meanwhile; AuthzError or DatabaseError, after which it may exist
    */
-  async create(caller: Caller, group: NewGroup, signal: AbortSignal): Promise<GroupRecord> {
+  async create(
+    caller: Caller,
+    group: NewGroup,
+    signal: AbortSignal,
+    id: string = randomUUID(),
+  ): Promise<GroupRecord> {
     const { records, tree, rights } = this.#options;
     const { organizationId, parentId, displayName } = group;
     await rights.assertMayPlace(caller, group, signal);
     const above = parentId === "" ? undefined : await tree.ancestry(parentId, signal);
     if (above !== undefined && above.ids.length >= MAX_DEPTH) throw tooDeep();
-    const id = await records.begin(organizationId, displayName);
-    if (id === undefined) {
+    const begun = await records.begin(id, organizationId, displayName);
+    if (begun === "no_organization") {
       throw new ServiceError("RESOURCE_NOT_FOUND", "the organization does not exist");
     }
+    if (begun === "deleted") {
+      throw new ServiceError(
+        "FAILED_PRECONDITION",
+        "the group was made by an earlier call, and is deleted: create another one with another key",
+      );
+    }
     const made = relationshipsOf(id, group, caller);
-    await this.#write(id, made, group, above, signal);
+    if (begun !== "ready") await this.#write(id, made, group, above, signal);
     // The job completes it, too.
     await records.advance(id, ["creating"], "ready");
     const record = await records.find(id);
@@ -113,5 +126,5 @@ function relationshipsOf(
     ...(parentId === "" ? [] : [parentOf(id, parentId)]),
     owner,
   ];
-  return relationships.map((relationship) => ({ operation: "CREATE", relationship }));
+  return relationships.map((relationship) => ({ operation: "TOUCH", relationship }));
 }

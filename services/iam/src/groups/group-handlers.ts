@@ -1,5 +1,5 @@
 import type { SubjectReference } from "svc-access/authz";
-import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
+import { type CallContext, creationId, requirePrincipal, ServiceError } from "svc-access/runtime";
 import type { IAMGroupServiceHandlers } from "../../gen/svc/iam/v1/groups_server.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
 import { changedFields } from "../rpc/field-mask.ts";
@@ -34,7 +34,8 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
       assertDisplayName(displayName);
       const caller = requirePrincipal(context);
       const group = { organizationId, parentId, displayName };
-      const record = await creation.create(caller, group, context.signal);
+      const id = creationId(context);
+      const record = await creation.create(caller, group, context.signal, id);
       context.audit.setResource(`group:${record.id}`);
       return { group: groupMessage(record, parentId) };
     },

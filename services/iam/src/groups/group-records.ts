@@ -27,6 +27,9 @@ export interface UnfinishedGroup extends Pick<GroupRecord, "id" | "organizationI
   readonly age: number;
 }
 
+/** How far a group is that is to be made: an earlier call may have made it, and somebody deleted it. */
+export type BegunGroup = "begun" | "ready" | "deleted" | "no_organization";
+
 /** The table of the groups, such as in a transaction. */
 export type GroupTable = Kysely<GroupTables>;
 
@@ -48,12 +51,11 @@ export class GroupRecords {
   }
 
   /**
-   * Stores the record of a group that nobody sees yet.
+   * Stores the record of a group that nobody sees yet, unless an earlier call has.
    *
-   * @returns its id; undefined where the organization was deleted
+   * @param id one that was never used, or that of a call that is repeated
    */
-  async begin(organizationId: string, displayName: string): Promise<string | undefined> {
-    const id = randomUUID();
+  async begin(id: string, organizationId: string, displayName: string): Promise<BegunGroup> {
     const now = this.#time();
     return this.#database.inTransaction(async (transaction) => {
       // Its row is locked until the end, so that it is not deleted meanwhile. One without a row has none to delete.
@@ -63,8 +65,17 @@ export class GroupRecords {
         .where("id", "=", organizationId)
         .returning("deleted_time")
         .executeTakeFirst();
-      if (organization !== undefined && organization.deleted_time !== null) return undefined;
-      await transaction
+      if (organization !== undefined && organization.deleted_time !== null) {
+        return "no_organization";
+      }
+      const former = await transaction
+        .selectFrom("iam_former_ids")
+        .select("id")
+        .where("type", "=", "group")
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (former !== undefined) return "deleted";
+      const { state } = await transaction
         .insertInto("iam_groups")
         .values({
           id,
@@ -76,8 +87,14 @@ export class GroupRecords {
           create_time: now,
           update_time: now,
         })
-        .execute();
-      return id;
+        .onConflict((conflict) =>
+          // It changes nothing, and returns the row.
+          conflict.column("id").doUpdateSet((row) => ({ etag: row.ref("iam_groups.etag") })),
+        )
+        .returning("state")
+        .executeTakeFirstOrThrow();
+      if (state === "creating") return "begun";
+      return state === "ready" ? "ready" : "deleted";
     });
   }
 

@@ -65,6 +65,16 @@ test("a group is in its zone, below its parent, and the caller's; its id is rand
   });
 });
 
+test("a creation that is repeated with its key makes one group", async () => {
+  const headers = { ...asUser("root"), "Idempotency-Key": randomUUID() };
+  const [first, second] = [
+    await create({ displayName: "Once" }, headers),
+    await create({ displayName: "Once" }, headers),
+  ];
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(second.body).toEqual(first.body);
+});
+
 test("who owns a group creates groups below it, and nowhere else", async () => {
   const top = await groups.make("root", "Top");
   await groups.relate(`group:${top}#owner@user:lead`);

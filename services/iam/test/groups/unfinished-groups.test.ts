@@ -1,4 +1,5 @@
 /** Creation and deletion across the database and the authorization model, where they are cut off. */
+import { randomUUID } from "node:crypto";
 import { type AuthorizationEngine, AuthzError } from "svc-access/authz";
 import { testEngine } from "svc-access/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -122,6 +123,26 @@ describe.each([
     const { items } = await engine.readRelationships({ resourceType: "group", relation: "zone" });
     const ids = items.map(({ resource }) => resource.id);
     expect([...(await records.findAll(ids)).keys()]).toEqual([]);
+  });
+
+  test("a call that is repeated with its id continues, and never makes a deleted group again", async () => {
+    const id = randomUUID();
+    const repeat = (used: AuthorizationEngine) =>
+      partsWith(used).creation.create(ROOT, group, signal, id);
+    await expect(repeat(endingAt("before"))).rejects.toThrow("the process has ended");
+    await expect(repeat(endingAt("after"))).rejects.toThrow("the process has ended");
+    const made = await repeat(engine);
+    expect([made.id, (await shown()).length]).toEqual([id, 1]);
+    expect(await repeat(engine)).toEqual(made);
+    await partsWith(engine).deletion.delete(ROOT, made, signal);
+    await expect(repeat(engine)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+    for (let run = 0; run < 2; run++) {
+      await removals.run(signal);
+      now += SETTLED;
+    }
+    await expect(repeat(engine)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+    const { items } = await engine.readRelationships({ resourceType: "group", resourceId: id });
+    expect([items, await shown()]).toEqual([[], []]);
   });
 
   test("a deletion that was decided is completed, and the group is never shown again", async () => {
