@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSpicedbEngine, parseModel } from "svc-access/authz";
+import { createSpicedbEngine, parseModel, type Relationship } from "svc-access/authz";
 import { describe, test } from "vitest";
 import { stringify } from "yaml";
 import { freePort } from "../../../../test/support/free-port.ts";
-import { openPostgres } from "../../../../test/support/postgres.ts";
+import { openPostgres, query } from "../../../../test/support/postgres.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../../../test/support/spicedb.ts";
 import {
   type Answer,
@@ -42,7 +42,17 @@ export interface Platform {
   makeOwner(userId: string): Promise<void>;
   /** Who owns the zone, as `type:id`. */
   owners(): Promise<string[]>;
+  /** All relationships of a type of resource. */
+  relationships(resourceType: string): Promise<readonly Relationship[]>;
+  /** Its servers, which can be stopped and started again. */
+  readonly servers: Readonly<Record<"postgres" | "spicedb", Stoppable>>;
   stop(): Promise<void>;
+}
+
+/** A server that keeps its data while it is stopped. */
+export interface Stoppable {
+  stop(): unknown;
+  start(): unknown;
 }
 
 /** What a test changes of the replicas. */
@@ -51,6 +61,8 @@ export interface PlatformOptions {
   readonly oidc?: object;
   /** Whether `user:root` owns the zone; true if absent. */
   readonly isOwned?: boolean;
+  /** Whether SpiceDB has its data in PostgreSQL, and keeps them if it is stopped. */
+  readonly isSpicedbDurable?: boolean;
 }
 
 /** Starts all of it; undefined, with a warning, where PostgreSQL or SpiceDB is not installed. */
@@ -62,7 +74,9 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     console.warn("SKIPPED, the tests of replicas: PostgreSQL is not installed");
     return undefined;
   }
-  const spicedb = await startSpicedb();
+  const spicedb = await startSpicedb(
+    options.isSpicedbDurable === true ? { postgresUrl: await spicedbDatabase(postgres.url) } : {},
+  );
   const folder = mkdtempSync(join(tmpdir(), "svc-iam-replicas-"));
   const keyFile = join(folder, "encryption-key");
   writeFileSync(keyFile, `${randomBytes(32).toString("base64")}\n`);
@@ -147,6 +161,24 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       await engine.close();
       return items.map(({ subject }) => `${subject.type}:${subject.id}`);
     },
+    async relationships(resourceType) {
+      const engine = await engineOf(spicedb);
+      const found: Relationship[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = cursor === undefined ? {} : { cursor };
+        const options = { newest: true };
+        const read = await engine.readRelationships({ resourceType }, page, options);
+        found.push(...read.items);
+        cursor = read.nextCursor;
+      } while (cursor !== undefined);
+      await engine.close();
+      return found;
+    },
+    servers: {
+      postgres: { stop: () => postgres.stop?.(), start: () => postgres.start?.() },
+      spicedb,
+    },
     async stop() {
       balancer.close();
       for (const one of replicas) await one.kill();
@@ -155,6 +187,15 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A database beside that of svc-iam. */
+async function spicedbDatabase(postgresUrl: string): Promise<string> {
+  await query(postgresUrl, "create database spicedb");
+  const url = new URL(postgresUrl);
+  url.pathname = "/spicedb";
+  url.searchParams.set("sslmode", "disable");
+  return url.href;
 }
 
 interface SpicedbAddress {
