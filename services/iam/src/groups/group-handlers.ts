@@ -81,12 +81,7 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
       const record = await groupOf(request, records);
       const caller = requirePrincipal(context);
       const from = await moves.move(caller, record, parentId, context.signal);
-      await context.audit.record({
-        event: "group.moved",
-        riskLevel: "HIGH",
-        resource: `group:${record.id}`,
-        details: { from: placeName(from), to: placeName(parentId) },
-      });
+      if (from !== parentId) await recordMove(record, from, parentId, context);
       return { group: groupMessage(record, parentId) };
     },
 
@@ -151,6 +146,21 @@ function changedMeanwhile(): ServiceError {
     "FAILED_PRECONDITION",
     "the group was changed meanwhile: read it again, and repeat the change",
   );
+}
+
+async function recordMove(
+  { id }: Pick<GroupRecord, "id">,
+  from: string,
+  to: string,
+  { audit }: CallContext,
+): Promise<void> {
+  const details = { from: placeName(from), to: placeName(to) };
+  await audit.record({
+    event: "group.moved",
+    riskLevel: "HIGH",
+    resource: `group:${id}`,
+    details,
+  });
 }
 
 function placeName(parentId: string): string {

@@ -92,6 +92,27 @@ test("a group below one of another organization is refused", async () => {
   expect((await groups.get("root", foreign.id)).status).toBe(404);
 });
 
+test("a group is not found under another organization, by no RPC", async () => {
+  const id = await groups.make("root", "Elsewhere");
+  await groups.relate("zone:other#owner@user:root");
+  const member = { member: { type: "user", id: "alice" } };
+  const path = `/v1/iam/organizations/other/groups/${id}`;
+  for (const [method, below, body] of [
+    ["GET", "", undefined],
+    ["PATCH", "", { displayName: "Taken" }],
+    ["POST", ":move", { parentId: "" }],
+    ["DELETE", "", undefined],
+    ["GET", "/members", undefined],
+    ["POST", "/members", member],
+    ["POST", "/members:remove", member],
+  ] as const) {
+    const { status } = await iam.call(method, `${path}${below}`, body, asUser("root", "other"));
+    expect(status, `${method} ${below}`).toBe(404);
+  }
+  expect((await groups.get("root", id)).body.displayName).toBe("Elsewhere");
+  expect(await groups.isStored(`group:${id}#member@user:alice`)).toBe(false);
+});
+
 test("a group can be 30 levels deep, and not deeper", async () => {
   let id = "";
   for (let depth = 1; depth <= 30; depth++) id = await groups.make("root", `Level ${depth}`, id);

@@ -35,6 +35,20 @@ test("a group moves below another one and back to the top, with the groups below
   expect((await groups.get("root", b)).body.parentId ?? "").toBe("");
 });
 
+test("the audit names both places of a move, and nothing where a group stays", async () => {
+  const [a, b] = [await groups.make("root", "A"), await groups.make("root", "B")];
+  for (const place of [a, a, ""]) await groups.move("root", b, place);
+  const moved: unknown[] = [];
+  for await (const { type, data } of iam.server.audit?.export({}) ?? []) {
+    const { resource, details } = data as { resource?: string; details?: object };
+    if (type === "group.moved" && resource === `group:${b}`) moved.push(details);
+  }
+  expect(moved).toEqual([
+    { from: "the top", to: `group:${a}` },
+    { from: `group:${a}`, to: "the top" },
+  ]);
+});
+
 test("a move needs `manage` on the group, and the right to create at the new place", async () => {
   const [a, b] = [await groups.make("root", "A"), await groups.make("root", "B")];
   const [owner, neither] = [someone(), someone()];
