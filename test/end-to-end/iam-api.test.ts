@@ -9,6 +9,7 @@ import { ROOT } from "../support/workspace.ts";
 
 /** The RPCs of the IAM API, by service. */
 const SERVICES: Readonly<Record<string, readonly string[]>> = {
+  IAMAuditService: ["ListAuditEvents", "ExportAuditEvents", "FollowAuditEvents"],
   IAMAuthService: [
     "BuildLoginURL",
     "ExchangeCode",
@@ -38,6 +39,18 @@ const SERVICES: Readonly<Record<string, readonly string[]>> = {
     "ListOrganizations",
     "UpdateOrganization",
     "DeleteOrganization",
+  ],
+  IAMServiceAccountService: [
+    "CreateServiceAccount",
+    "GetServiceAccount",
+    "ListServiceAccounts",
+    "UpdateServiceAccount",
+    "DisableServiceAccount",
+    "EnableServiceAccount",
+    "DeleteServiceAccount",
+    "CreateServiceAccountKey",
+    "ListServiceAccountKeys",
+    "DeleteServiceAccountKey",
   ],
   IAMPasswordService: ["ChangeMyPassword", "CreatePasswordResetLink"],
   IAMPermissionService: [

@@ -25,6 +25,7 @@ import { openRelationships } from "./relationships/open-relationships.ts";
 import { Removals } from "./removals/removals.ts";
 import { openRights } from "./rights/open-rights.ts";
 import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
+import { openServiceAccounts } from "./service-accounts/open-service-accounts.ts";
 import { openSessions } from "./session-api/open-sessions.ts";
 import { clockedJobs } from "./sessions/clocked-jobs.ts";
 import type { BrowserSessionTables } from "./store/browser-session-tables.ts";
@@ -77,6 +78,7 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     openPasswords(context),
     openSessions(context),
     openUsers(context),
+    openServiceAccounts(context),
     openDirectory(context),
     openGroups(context),
     await openOrganizations(context),

@@ -1,13 +1,11 @@
 import * as z from "zod";
+import { AUDIENCE_RULE, isAudience, MAX_AUDIENCES } from "./audience.ts";
 import { servicesConfig } from "./services-config.ts";
 
 const MAX_LIST = 256;
-const MAX_AUDIENCES = 32;
 const SECOND_NS = 1_000_000_000;
 const DAY_NS = 86_400 * SECOND_NS;
 const MIN_SECRET = 32;
-/** Those of the provider itself. */
-const OWN_AUDIENCES = "urn:svc-access:";
 
 const text = z.string().min(1, "must not be empty").max(1024);
 const uuid = z.uuid("must be a UUID").transform((id) => id.toLowerCase());
@@ -45,15 +43,8 @@ const redirectUris = z.array(redirectUri).max(MAX_LIST);
 
 const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/, "must be the name of a scope");
 
-/** A service that tokens are for (RFC 8707): compared exactly. */
-const audience = z
-  .string()
-  .max(256)
-  .refine((value) => {
-    // White space and others would be escaped or removed from a URL, and not from the claim.
-    const isPlain = /^[a-z][a-z0-9+.-]*:[\x21\x23-\x7e]+$/.test(value) && !value.includes("#");
-    return isPlain && URL.canParse(value) && !value.startsWith(OWN_AUDIENCES);
-  }, "must be an absolute URI without fragment, such as urn:acme:notes or https://notes.example.com");
+/** A service that tokens are for. */
+const audience = z.string().max(256).refine(isAudience, AUDIENCE_RULE);
 
 const login = z.strictObject({
   client_id: text,

@@ -12,6 +12,7 @@ import type { AccountTable } from "../accounts/account-row.ts";
 import { LocalAccounts } from "../accounts/local-accounts.ts";
 import { PasswordLogin } from "../accounts/password-login.ts";
 import { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
+import { ServiceAccounts } from "../accounts/service-accounts/service-accounts.ts";
 import { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
 import { LoginCallbacks } from "../browser-login/login-callbacks.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
@@ -21,6 +22,7 @@ import { Revocations } from "../sessions/revocations.ts";
 import type { LoginCallbackTables } from "../store/login-callback-tables.ts";
 import { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
+import type { ServiceAccountTables } from "../store/service-account-tables.ts";
 import type { IamTables } from "../store/tables.ts";
 import { type OpenedProvider, openProvider } from "./open-provider.ts";
 
@@ -35,6 +37,7 @@ export interface Opened {
 /** Who people are: accounts, logins, tokens and their end. */
 export interface OpenedIdentity {
   readonly accounts: LocalAccounts;
+  readonly serviceAccounts: ServiceAccounts;
   readonly hasher: PasswordHasher;
   readonly logins: PasswordLogin;
   readonly revocations: Revocations;
@@ -59,6 +62,7 @@ export async function openIdentity(
   const { config, sections } = configuration;
   const { kysely } = database;
   const accounts = new LocalAccounts(kysely, sections.iam.organization);
+  const serviceAccounts = new ServiceAccounts(database.as<ServiceAccountTables>());
   const hasher = new PasswordHasher();
   const throttle = new LoginThrottle(kysely);
   const logins = new PasswordLogin({ accounts, hasher, throttle });
@@ -74,6 +78,7 @@ export async function openIdentity(
       holdPassword: (transaction, id, version) =>
         accounts.holdPassword(transaction as unknown as AccountTable, id, version),
     },
+    serviceAccounts,
     logger,
     recorder,
     revocations,
@@ -94,6 +99,7 @@ export async function openIdentity(
   };
   return {
     accounts,
+    serviceAccounts,
     hasher,
     logins,
     revocations,

@@ -9,11 +9,12 @@ import { openCasdoor } from "../provider/casdoor/open-casdoor.ts";
 import type { Directory } from "../provider/directory.ts";
 import { auditClients } from "../provider/embedded/applied-clients.ts";
 import type { ClientDeclaration } from "../provider/embedded/client-declaration.ts";
-import { refuseIdsOfUsers } from "../provider/embedded/client-ids.ts";
+import { refuseTakenIds } from "../provider/embedded/client-ids.ts";
 import { OwnClient } from "../provider/embedded/embedded-identity-provider.ts";
 import { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { EmbeddedSessions } from "../provider/embedded/embedded-sessions.ts";
 import type { KeyMaker } from "../provider/embedded/keys/signing-keys.ts";
+import type { ServiceAccountLogins } from "../provider/embedded/service-accounts/account-client.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
 import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
 import { SecretBox } from "../secrets/secret-box.ts";
@@ -22,7 +23,6 @@ import type { Revocations } from "../sessions/revocations.ts";
 import type { UserSessions } from "../sessions/user-sessions.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { IamTables } from "../store/tables.ts";
-import type { UserTables } from "../store/user-tables.ts";
 import { openOidc } from "./open-oidc.ts";
 
 /** What a provider is made with. */
@@ -30,6 +30,7 @@ export interface ProviderParts {
   readonly configuration: LoadedIamConfig;
   readonly database: ServiceDatabase<IamTables>;
   readonly accounts: Accounts;
+  readonly serviceAccounts: ServiceAccountLogins;
   readonly logger: ProcessLogger;
   readonly recorder: AuditRecorder;
   readonly revocations: Revocations;
@@ -61,7 +62,7 @@ const NS_PER_MS = 1_000_000;
  * Opens the provider that `security.authn.provider` names.
  *
  * @throws EncryptionKeyError where the keys of the database cannot be read; StartUpError where a client has
- * the id of a user
+ * the id of a user or of a service account
  */
 export async function openProvider(parts: ProviderParts): Promise<OpenedProvider> {
   const { provider } = parts.configuration.config.security.authn;
@@ -80,6 +81,7 @@ async function openEmbedded({
   configuration,
   database,
   accounts,
+  serviceAccounts,
   logger,
   recorder,
   revocations,
@@ -100,18 +102,19 @@ async function openEmbedded({
   const box = new SecretBox(readEncryptionKeys(source));
   const tables = database.as<ProviderTables>();
   const clients = iam.clients.map(declarationOf);
-  await refuseIdsOfUsers(
+  await refuseTakenIds(
     [
       { id: clientId, key: "iam.login.client_id" },
       ...clients.map(({ id }, index) => ({ id, key: `iam.clients[${index}].id` })),
     ],
-    database.as<UserTables>(),
+    database,
   );
   const provider = new EmbeddedProvider({
     publicUrl: iam.public_url,
     organization: iam.organization,
     clients: [own.declaration(), ...clients],
     accounts,
+    serviceAccounts,
     database: tables,
     box,
     revocations,

@@ -46,7 +46,7 @@ export class ResetRights {
     if (!(await engine.check(manages, { signal })).allowed) {
       throw new ServiceError("FORBIDDEN", "the caller may not manage users");
     }
-    await rights.assertCovers(maker, accountId, signal);
+    await rights.assertCovers(maker, { type: "user", id: accountId }, signal);
   }
 
   /**

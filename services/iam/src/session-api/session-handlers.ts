@@ -24,6 +24,8 @@ export function sessionHandlers(options: SessionHandlersOptions): IAMSessionServ
     const found = await sessions.list(accountId);
     return found.map((one) => sessionMessage(one, caller, (id) => sessions.clientName(id)));
   };
+  const assertCovers = (id: string, context: CallContext) =>
+    rights.assertCovers(requirePrincipal(context), { type: "user", id }, context.signal);
   return {
     async listMySessions(_, context) {
       return { sessions: await messages(callingUser(context, organization), context) };
@@ -56,14 +58,14 @@ export function sessionHandlers(options: SessionHandlersOptions): IAMSessionServ
     async endUserSession({ userId, sessionId }, context) {
       const id = required("session_id", sessionId);
       const { id: accountId } = await localUser(userId, options, context);
-      await rights.assertCovers(requirePrincipal(context), accountId, context.signal);
+      await assertCovers(accountId, context);
       if (!(await sessions.end(id, accountId, context))) throw noSession();
       return {};
     },
 
     async endUserSessions({ userId }, context) {
       const { id: accountId } = await localUser(userId, options, context);
-      await rights.assertCovers(requirePrincipal(context), accountId, context.signal);
+      await assertCovers(accountId, context);
       return { endedCount: await sessions.endAll(accountId, context) };
     },
   };

@@ -44,7 +44,7 @@ export class ProviderDatabase {
     try {
       return await work(this.#database.kysely);
     } catch (error) {
-      throw explained(error);
+      throw asUnavailable(error);
     }
   }
 
@@ -53,12 +53,13 @@ export class ProviderDatabase {
     try {
       return await this.#database.inTransaction(work);
     } catch (error) {
-      throw explained(error);
+      throw asUnavailable(error);
     }
   }
 }
 
-function explained(error: unknown): unknown {
+/** The error of a statement as `oidc-provider` answers it: 503 where the database does not answer. */
+export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   return new DatabaseUnavailable(error.message, { cause: error });
 }

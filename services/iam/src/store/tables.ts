@@ -34,6 +34,11 @@ import {
 } from "./password-tables.ts";
 import { createProviderTables, PROVIDER_RIGHTS, type ProviderTables } from "./provider-tables.ts";
 import { createRemovalTables, REMOVAL_RIGHTS, type RemovalTables } from "./removal-tables.ts";
+import {
+  createServiceAccountTables,
+  SERVICE_ACCOUNT_RIGHTS,
+  type ServiceAccountTables,
+} from "./service-account-tables.ts";
 import { addSessionEnd } from "./session-tables.ts";
 import { addUserSearchKeys } from "./user-search-keys.ts";
 import type { UserTables } from "./user-tables.ts";
@@ -49,7 +54,8 @@ export interface IamTables
     RemovalTables,
     OrganizationTables,
     GroupTables,
-    OwnerClaimTables {}
+    OwnerClaimTables,
+    ServiceAccountTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -69,6 +75,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_groups", up: createGroupTables },
     { name: "create_owner_claims", up: createOwnerClaims },
     { name: "add_user_search_keys", up: addUserSearchKeys },
+    { name: "create_service_accounts", up: createServiceAccountTables },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
@@ -83,6 +90,7 @@ export const IAM_TABLES: ServiceTables = {
     iam_profiles: ["select", "insert", "update", "delete"],
     iam_preferences: ["select", "insert", "update", "delete"],
     ...OWNER_CLAIM_RIGHTS,
+    ...SERVICE_ACCOUNT_RIGHTS,
     iam_throttles: ["select", "insert", "update", "delete"],
   },
 };

@@ -1,4 +1,4 @@
-import type { AuthorizationEngine } from "svc-access/authz";
+import type { AuthorizationEngine, ObjectReference } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
 
 /** The relations of a zone, as `model/iam.zed` has them. */
@@ -42,15 +42,16 @@ export class AccountRights {
    * Checks that a caller is an owner of the organization's zone, or holds every relation to any zone
    * that the account holds, also through groups. An owner of a zone has all of that zone.
    *
+   * @param account a user or a service account
    * @throws ServiceError FORBIDDEN if not; it does not say what the account holds
    */
-  async assertCovers(caller: Caller, accountId: string, signal: AbortSignal): Promise<void> {
+  async assertCovers(caller: Caller, account: ObjectReference, signal: AbortSignal): Promise<void> {
     const { subjectType, subjectId } = caller;
-    if (subjectType === "user" && subjectId === accountId) return;
+    if (subjectType === account.type && subjectId === account.id) return;
     const own = { zone: this.#organization, relation: "owner" } as const;
     const [isOwner] = await this.#holds(caller, [own], signal);
     if (isOwner) return;
-    const held = await this.#zoneRelations(accountId, signal);
+    const held = await this.#zoneRelations(account, signal);
     const wanted = held.flatMap(({ zone, relation }) => [
       { zone, relation },
       { zone, relation: "owner" as const },
@@ -59,29 +60,33 @@ export class AccountRights {
     if (held.every((_, index) => holds[2 * index] || holds[2 * index + 1])) return;
     throw new ServiceError(
       "FORBIDDEN",
-      "the user holds relations to a zone that the caller does not hold",
+      "the account holds relations to a zone that the caller does not hold",
     );
   }
 
-  async #zoneRelations(accountId: string, signal: AbortSignal): Promise<ZoneRelation[]> {
+  async #zoneRelations(account: ObjectReference, signal: AbortSignal): Promise<ZoneRelation[]> {
     const found = await Promise.all(
       ZONE_RELATIONS.map(async (relation) => {
-        const zones = await this.#zonesOf(accountId, relation, signal);
+        const zones = await this.#zonesOf(account, relation, signal);
         return zones.map((zone) => ({ zone, relation }));
       }),
     );
     return found.flat();
   }
 
-  async #zonesOf(accountId: string, permission: string, signal: AbortSignal): Promise<string[]> {
-    const subject = { type: "user", id: accountId };
+  async #zonesOf(
+    subject: ObjectReference,
+    permission: string,
+    signal: AbortSignal,
+  ): Promise<string[]> {
     const zones: string[] = [];
     let cursor: string | undefined;
     do {
       const page = { resourceType: "zone", permission, subject, ...(cursor && { cursor }) };
       const { items, nextCursor } = await this.#engine.lookupResources(page, { signal });
       zones.push(...items);
-      if (zones.length > MOST) throw new ServiceError("FORBIDDEN", "the user holds too many zones");
+      if (zones.length > MOST)
+        throw new ServiceError("FORBIDDEN", "the account holds too many zones");
       cursor = nextCursor;
     } while (cursor !== undefined);
     return zones;

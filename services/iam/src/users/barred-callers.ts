@@ -13,27 +13,33 @@ export function refuseBarredCallers(
   database: ServiceDatabase<IamTables>,
   organization: string,
 ): AdmissionCheck {
-  const accounts = database.prepareRead((kysely, values: { readonly id: string }) =>
-    kysely.selectFrom("iam_users").select(["disabled", "deleted_time"]).where("id", "=", values.id),
+  const stateIn = (table: "iam_users" | "iam_service_accounts") =>
+    database.prepareRead((kysely, values: { readonly id: string }) =>
+      kysely.selectFrom(table).select(["disabled", "deleted_time"]).where("id", "=", values.id),
+    );
+  const states: Readonly<Record<string, ReturnType<typeof stateIn>>> = {
+    user: stateIn("iam_users"),
+    service_account: stateIn("iam_service_accounts"),
+  };
+  const former = database.prepareRead(
+    (kysely, values: { readonly type: string; readonly id: string }) =>
+      kysely
+        .selectFrom("iam_former_ids")
+        .select("deleted_time")
+        .where("type", "=", values.type)
+        .where("id", "=", values.id),
   );
-  const former = database.prepareRead((kysely, values: { readonly id: string }) =>
-    kysely
-      .selectFrom("iam_former_ids")
-      .select("deleted_time")
-      .where("type", "=", "user")
-      .where("id", "=", values.id),
-  );
-  const isBarred = async (id: string) => {
-    const row = await accounts.first({ id });
-    if (row === undefined) return (await former.first({ id })) !== undefined;
+  const isBarred = async (type: string, id: string) => {
+    const row = await states[type]?.first({ id });
+    if (row === undefined) return (await former.first({ type, id })) !== undefined;
     return Number(row.disabled) !== 0 || row.deleted_time !== null;
   };
   return async ({ principal }) => {
-    if (principal?.source !== "gateway" || principal.subjectType !== "user") return;
+    if (principal?.source !== "gateway" || !Object.hasOwn(states, principal.subjectType)) return;
     // Another issuer may have a user of the same id.
     if (principal.organizationId !== organization || !isStorable(principal.subjectId)) return;
-    if (await isBarred(principal.subjectId)) {
-      throw new ServiceError("UNAUTHORIZED", "the user is disabled or deleted");
+    if (await isBarred(principal.subjectType, principal.subjectId)) {
+      throw new ServiceError("UNAUTHORIZED", "the caller is disabled or deleted");
     }
   };
 }

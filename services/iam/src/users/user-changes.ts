@@ -151,7 +151,8 @@ export class UserChanges {
   }
 
   #assertCovers({ id }: Pick<LocalAccount, "id">, call: CallContext): Promise<void> {
-    return this.#options.rights.assertCovers(requirePrincipal(call), id, call.signal);
+    const account = { type: "user", id };
+    return this.#options.rights.assertCovers(requirePrincipal(call), account, call.signal);
   }
 
   async #lock(tx: RemovalTransaction, callerId: string, id: string): Promise<void> {

@@ -5,11 +5,14 @@ import type { RelationshipUpdate } from "svc-access/authz";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { columnsOf } from "../../../../test/support/effort.ts";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
+import { ServiceAccounts } from "../../src/accounts/service-accounts/service-accounts.ts";
+import type { ServiceAccountTables } from "../../src/store/service-account-tables.ts";
 import { databaseOf } from "../support/browser-login.ts";
 import { asUser, type IamService, INTERNAL_TOKEN, startIam } from "../support/iam-service.ts";
 import { CALLER_NAMES, type Caller, RELATIONS } from "./callers.ts";
-import { ELSEWHERE, ROWS, type Row, type Targets } from "./expected.ts";
+import { ELSEWHERE, ROWS } from "./expected.ts";
 import { administrationPage } from "./print-table.ts";
+import type { Row, Targets } from "./row.ts";
 
 const PAGE = new URL("../../../../docs/iam-access.md", import.meta.url);
 const POLICIES = new URL("../../gen/policies.json", import.meta.url);
@@ -79,6 +82,9 @@ const PROBE: Targets = {
   user: "\u0001user",
   adminUser: "\u0001admin",
   ownerUser: "\u0001owner",
+  account: "\u0001account",
+  adminAccount: "\u0001admin-account",
+  ownerAccount: "\u0001owner-account",
   group: "\u0001group",
   caller: "",
   unique: "",
@@ -95,6 +101,9 @@ async function targetsOf({ request }: Row, name: Caller): Promise<Targets> {
     await relate(["zone", "acme", "admin"], "user", targets.adminUser);
   }
   if (needs("ownerUser")) targets.ownerUser = await addOwner();
+  if (needs("account")) targets.account = await addAccount();
+  if (needs("adminAccount")) targets.adminAccount = await addAccount("admin");
+  if (needs("ownerAccount")) targets.ownerAccount = await addAccount("owner");
   if (needs("group")) targets.group = await addGroup();
   const [type, , relation] = RELATIONS[name] ?? [];
   if (type === "group" && relation !== undefined && needs("group")) {
@@ -106,6 +115,15 @@ async function targetsOf({ request }: Row, name: Caller): Promise<Targets> {
 async function addOwner(): Promise<string> {
   const id = await addUser();
   await relate(["zone", "acme", "owner"], "user", id);
+  return id;
+}
+
+/** A service account, with a relation to the zone. */
+async function addAccount(relation?: string): Promise<string> {
+  const database = databaseOf(iam).as<ServiceAccountTables>();
+  const fields = { displayName: "Robot", audience: [] };
+  const { id } = await new ServiceAccounts(database).create(database.kysely, fields);
+  if (relation !== undefined) await relate(["zone", "acme", relation], "service_account", id);
   return id;
 }
 

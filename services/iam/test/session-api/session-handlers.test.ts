@@ -156,7 +156,7 @@ test("a manager of users ends sessions of those who may not do more, an owner of
   for (const path of [of("bob"), `${of("bob")}/${idOfBob}`]) {
     expect(await end(path, asManager())).toMatchObject({
       status: 403,
-      body: { message: "the user holds relations to a zone that the caller does not hold" },
+      body: { message: "the account holds relations to a zone that the caller does not hold" },
     });
   }
   expect(await refresh(bob)).toBe(200);

@@ -5,6 +5,7 @@ import { AccountRights, ZONE_RELATIONS } from "../../src/users/account-rights.ts
 
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
 const { signal } = new AbortController();
+const ADMIN = { type: "user", id: "admin" };
 
 let engine: Awaited<ReturnType<typeof testEngine>>;
 let rights: AccountRights;
@@ -37,7 +38,7 @@ async function covers(caller: string, account: string): Promise<boolean> {
   const { principal } = testContext({ user: caller });
   if (principal === undefined) throw new Error("the context has no caller");
   try {
-    await rights.assertCovers(principal, account, signal);
+    await rights.assertCovers(principal, { type: "user", id: account }, signal);
     return true;
   } catch (error) {
     expect(error).toMatchObject({ code: "FORBIDDEN" });
@@ -71,7 +72,7 @@ test.each([
 test("a service of the same id as an owner is not that owner", async () => {
   const { principal } = testContext({ service: "root" });
   await expect(
-    rights.assertCovers(principal as NonNullable<typeof principal>, "admin", signal),
+    rights.assertCovers(principal as NonNullable<typeof principal>, ADMIN, signal),
   ).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
@@ -84,7 +85,7 @@ test("an engine that fails covers nobody", async () => {
   await expect(
     new AccountRights(failing, "acme").assertCovers(
       principal as NonNullable<typeof principal>,
-      "admin",
+      ADMIN,
       signal,
     ),
   ).rejects.toBe(down);

@@ -1,6 +1,7 @@
 import type { ServiceDatabase } from "svc-access/database";
 import { StartUpError } from "svc-access/runtime";
 import type { RemovalTables } from "../../store/removal-tables.ts";
+import type { ServiceAccountTables } from "../../store/service-account-tables.ts";
 import type { UserTables } from "../../store/user-tables.ts";
 
 /** A client as the configuration has it. */
@@ -11,32 +12,46 @@ export interface ConfiguredClient {
   readonly key: string;
 }
 
+type Tables = UserTables & ServiceAccountTables & RemovalTables;
+
 /**
- * Refuses clients with the ids of users, also of those who were deleted: relations and audit events of
- * the one would seem to be of the other.
+ * Refuses clients with the ids of users and of service accounts that were created, also of those that
+ * were deleted: relations and audit events of the one would seem to be of the other.
  *
  * @throws StartUpError with all of them
  */
-export async function refuseIdsOfUsers(
+export async function refuseTakenIds(
   clients: readonly ConfiguredClient[],
-  { kysely }: ServiceDatabase<UserTables & RemovalTables>,
+  database: Pick<ServiceDatabase<Tables>, "kysely">,
 ): Promise<void> {
   const ids = clients.map(({ id }) => id.toLowerCase());
-  const rows = await kysely
-    .selectFrom("iam_users")
-    .select("id")
-    .where("id", "in", ids)
-    .union((db) =>
-      db
-        .selectFrom("iam_former_ids")
-        .select("id")
-        .where("type", "=", "user")
-        .where("id", "in", ids),
-    )
-    .execute();
-  const taken = new Set(rows.map(({ id }) => id));
-  const problems = clients
-    .filter(({ id }) => taken.has(id.toLowerCase()))
-    .map(({ id, key }) => `${key} is the id of a user, ${id}: choose another UUID`);
+  const taken = new Map((await takenIds(ids, database)).map(({ id, type }) => [id, type] as const));
+  const problems = clients.flatMap(({ id, key }) => {
+    const type = taken.get(id.toLowerCase());
+    if (type === undefined) return [];
+    const whose = type === "user" ? "a user" : "a service account";
+    return [`${key} is the id of ${whose}, ${id}: choose another UUID`];
+  });
   if (problems.length > 0) throw new StartUpError(problems);
+}
+
+async function takenIds(
+  ids: readonly string[],
+  { kysely }: Pick<ServiceDatabase<Tables>, "kysely">,
+): Promise<readonly { readonly id: string; readonly type: string }[]> {
+  const [users, accounts, former] = await Promise.all([
+    kysely.selectFrom("iam_users").select("id").where("id", "in", ids).execute(),
+    kysely.selectFrom("iam_service_accounts").select("id").where("id", "in", ids).execute(),
+    kysely
+      .selectFrom("iam_former_ids")
+      .select(["id", "type"])
+      .where("type", "in", ["user", "service_account"])
+      .where("id", "in", ids)
+      .execute(),
+  ]);
+  return [
+    ...users.map(({ id }) => ({ id, type: "user" })),
+    ...accounts.map(({ id }) => ({ id, type: "service_account" })),
+    ...former,
+  ];
 }

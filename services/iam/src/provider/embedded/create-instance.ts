@@ -7,6 +7,7 @@ import type { SigningKey } from "./keys/signing-keys.ts";
 import { listen } from "./listen.ts";
 import { oidcConfiguration } from "./oidc-configuration.ts";
 import { requestScope } from "./request/request-scope.ts";
+import { compareHashes } from "./service-accounts/used-key.ts";
 
 type Oidc = typeof import("oidc-provider");
 
@@ -47,6 +48,7 @@ export function createInstance(
     await Promise.all(requestScope.getStore()?.pending ?? []);
     pages.continueByHand(ctx as KoaContextWithOIDC);
   });
+  compareHashes(provider);
   listen(provider, options, stores);
   return provider;
 }

@@ -5,6 +5,7 @@ import type { Revocations } from "../../sessions/revocations.ts";
 import type { OpenedDatabase } from "../../store/provider-database.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
 import type { KeyMaker, SigningKeyTimes } from "./keys/signing-keys.ts";
+import type { ServiceAccountLogins } from "./service-accounts/account-client.ts";
 
 /** A log, such as that of the process. */
 export interface ProviderLog {
@@ -28,6 +29,8 @@ export interface EmbeddedProviderOptions {
   readonly organization: string;
   readonly clients: readonly ClientDeclaration[];
   readonly accounts: Accounts;
+  /** The service accounts that are made while it runs. */
+  readonly serviceAccounts?: ServiceAccountLogins;
   /** With the tables of the provider. */
   readonly database: OpenedDatabase;
   readonly box: SecretBox;

@@ -1,9 +1,9 @@
-import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
+import type { Client, Configuration, KoaContextWithOIDC } from "oidc-provider";
 import type { Pages } from "../../pages/provider-pages.ts";
 import type { AdapterContext } from "./adapter/adapter-context.ts";
 import { DocumentAdapter } from "./adapter/document-adapter.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
-import type { ClientDeclaration } from "./client-declaration.ts";
+import { ClientAdapter } from "./client-adapter.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import {
   type EmbeddedProviderOptions,
@@ -14,6 +14,8 @@ import {
 } from "./embedded-options.ts";
 import { ALGORITHM, type SigningKey } from "./keys/signing-keys.ts";
 import { requestScope } from "./request/request-scope.ts";
+import { ACCOUNT_PROPERTY, serviceAccountOf } from "./service-accounts/account-client.ts";
+import { rememberSigner } from "./service-accounts/used-key.ts";
 import { loadGrant } from "./tokens/load-grant.ts";
 import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./tokens/scopes.ts";
 import { DEVICE_CODE_SECONDS, INTERACTION_SECONDS } from "./tokens/times.ts";
@@ -51,15 +53,34 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
   const untilEnd = (since = Math.floor(now() / 1000)): number =>
     Math.max(1, since + Math.floor(times.absoluteMs / 1000) - Math.floor(now() / 1000));
   const declared = new Map(clients.map((client) => [client.id, client]));
+  const audienceOf = (client: Client): readonly string[] =>
+    declared.get(client.clientId)?.audience ?? serviceAccountOf(client)?.account.audience ?? [];
+  const programClaims = (client: Client | undefined, jti: string) => {
+    const login = serviceAccountOf(client);
+    if (login === undefined) {
+      const declaration = declared.get(client?.clientId ?? "");
+      // It has no session; what ends a token by its session's id ends this one alone.
+      return declaration && { ...serviceAccountClaims(declaration, organization), sid: jti };
+    }
+    const { id, displayName: name } = login.account;
+    const key = requestScope.getStore()?.usedKey;
+    if (key === undefined) throw new Error("a service account was authenticated without a key");
+    return { ...serviceAccountClaims({ id, name }, organization), sid: key.sid };
+  };
   return {
     adapter: (model: string) =>
-      new DocumentAdapter(model, parts.stores, options.box, parts.context, {
-        sessionIdleMs: times.idleMs,
-        sessionMs: times.absoluteMs,
-        now,
-      }) as never,
+      (model === "Client"
+        ? new ClientAdapter(options.serviceAccounts, parts.context.hasAssertion)
+        : new DocumentAdapter(model, parts.stores, options.box, parts.context, {
+            sessionIdleMs: times.idleMs,
+            sessionMs: times.absoluteMs,
+            now,
+          })) as never,
     jwks: { keys: keys.map((key) => ({ ...key })) as never },
     clients: clients.map(clientMetadata),
+    extraClientMetadata: { properties: [ACCOUNT_PROPERTY] },
+    assertJwtClientAuthClaimsAndHeader: (ctx, _claims, _header, client) =>
+      rememberSigner(ctx, client, parts.errors),
     clientAuthMethods: ["client_secret_basic", "private_key_jwt", "none"],
     responseTypes: ["code"],
     scopes: [...SCOPES],
@@ -114,15 +135,18 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       pushedAuthorizationRequests: { enabled: false },
       resourceIndicators: {
         enabled: true,
-        defaultResource: (_ctx, client) => declared.get(client.clientId)?.audience?.[0] ?? RESOURCE,
+        defaultResource: (_ctx, client) => audienceOf(client)[0] ?? RESOURCE,
         useGrantedResource: () => true,
         getResourceServerInfo: (_ctx, resource, client) => {
-          const audience = audienceOf(resource, declared.get(client.clientId));
+          const audience =
+            resource === RESOURCE
+              ? client.clientId
+              : audienceOf(client).find((one) => one === resource);
           if (audience === undefined) throw new parts.errors.InvalidTarget();
           return {
             scope: SCOPES.join(" "),
             audience,
-            accessTokenTTL: ACCESS_TOKEN_SECONDS,
+            accessTokenTTL: secondsOfToken(now()),
             accessTokenFormat: "jwt",
             jwt: { sign: { alg: ALGORITHM } },
           };
@@ -141,9 +165,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     },
     extraTokenClaims: (ctx, token) => {
       if (token.kind === "ClientCredentials") {
-        const client = declared.get(token.clientId ?? "");
-        // It has no session; what ends a token by its session's id ends this one alone.
-        return client && { ...serviceAccountClaims(client, organization), sid: token.jti };
+        return programClaims(ctx.oidc.client, token.jti);
       }
       const { account } = ctx.oidc.account as unknown as FoundAccount;
       return { ...accountClaims(account), sid: token.sid };
@@ -176,7 +198,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     ttl: {
       AccessToken: ACCESS_TOKEN_SECONDS,
       AuthorizationCode: 60,
-      ClientCredentials: ACCESS_TOKEN_SECONDS,
+      ClientCredentials: () => secondsOfToken(now()),
       DeviceCode: DEVICE_CODE_SECONDS,
       Grant: GRANT_DAYS * DAY_SECONDS,
       IdToken: ACCESS_TOKEN_SECONDS,
@@ -191,10 +213,11 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
   };
 }
 
-/** The claim `aud` for a resource that a client names; undefined if it may not. */
-function audienceOf(resource: string, client: ClientDeclaration | undefined): string | undefined {
-  if (resource === RESOURCE) return client?.id;
-  return client?.audience?.find((one) => one === resource);
+/** How long an access token is valid: not longer than the key of a service account that it is issued for. */
+function secondsOfToken(now: number): number {
+  const { expireTime = Number.POSITIVE_INFINITY } = requestScope.getStore()?.usedKey ?? {};
+  const left = Math.floor((expireTime - now) / 1000);
+  return Math.max(1, Math.min(ACCESS_TOKEN_SECONDS, left));
 }
 
 /** What `findAccount` returns. */

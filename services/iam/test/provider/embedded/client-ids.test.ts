@@ -1,6 +1,8 @@
 /** The ids of clients and users, which are one space of names in relations and in the audit. */
 import type { ServiceDatabase } from "svc-access/database";
 import { expect, test } from "vitest";
+import { ServiceAccounts } from "../../../src/accounts/service-accounts/service-accounts.ts";
+import type { ServiceAccountTables } from "../../../src/store/service-account-tables.ts";
 import type { IamTables } from "../../../src/store/tables.ts";
 import { addUser, databaseOf } from "../../support/browser-login.ts";
 import { type IamService, startIam } from "../../support/iam-service.ts";
@@ -24,17 +26,26 @@ async function userOf(iam: IamService, username: string): Promise<string> {
 
 const usersOf = ({ kysely }: ServiceDatabase<IamTables>) => kysely.selectFrom("iam_users");
 
-test("a start with a client that has the id of a user, or of a deleted one, is refused [IAM-14]", async () => {
+test("a start with a client that has the id of a user or service account, or of a deleted one, is refused [IAM-14]", async () => {
   const iam = await startIam();
   const [alice, bob] = [await userOf(iam, "alice"), await userOf(iam, "bob")];
   const { kysely } = databaseOf(iam);
   await kysely.updateTable("iam_users").set({ deleted_time: 1 }).where("id", "=", bob).execute();
   const gone = "7d3c9a52-8f0e-4f57-8c67-0a4b8d7f2c10";
-  const former = { type: "user", id: gone, deleted_time: 1 };
+  const left = "3f1b2c52-8f0e-4f57-8c67-0a4b8d7f2c11";
+  const former = [
+    { type: "user", id: gone, deleted_time: 1 },
+    { type: "service_account", id: left, deleted_time: 1 },
+    { type: "group", id: FREE, deleted_time: 1 },
+  ];
   await kysely.insertInto("iam_former_ids").values(former).execute();
+  const accounts = new ServiceAccounts(databaseOf(iam).as<ServiceAccountTables>());
+  const tables = kysely.$pickTables<"iam_service_accounts" | "iam_service_account_keys">();
+  const { id: made } = await accounts.create(tables, { displayName: "Robot", audience: [] });
   await iam.stop();
   const { folder } = iam;
-  const clients = [robot(alice.toUpperCase()), robot(FREE), robot(bob), robot(gone)];
+  const ids = [alice.toUpperCase(), FREE, bob, gone, made, left];
+  const clients = ids.map(robot);
   const refused = startIam({ folder, iam: { clients } }).catch((error: unknown) => error);
   expect(await refused).toMatchObject({
     name: "StartUpError",
@@ -42,6 +53,8 @@ test("a start with a client that has the id of a user, or of a deleted one, is r
       `iam.clients[0].id is the id of a user, ${alice}: choose another UUID`,
       `iam.clients[2].id is the id of a user, ${bob}: choose another UUID`,
       `iam.clients[3].id is the id of a user, ${gone}: choose another UUID`,
+      `iam.clients[4].id is the id of a service account, ${made}: choose another UUID`,
+      `iam.clients[5].id is the id of a service account, ${left}: choose another UUID`,
     ],
   });
   const login = { client_id: alice };

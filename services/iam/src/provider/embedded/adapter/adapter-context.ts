@@ -15,6 +15,8 @@ type ReuseEvent = Extract<ProviderEvent["event"], `${string}.reused`>;
 
 /** What the adapter needs from outside the database. */
 export interface AdapterContext {
+  /** Whether the client of the request under way authenticates by an assertion. */
+  hasAssertion(): boolean;
   /** The id of the refresh token that the request under way uses. */
   rotatedRefreshToken(): string | undefined;
   /** The access token that the request under way has presented, where `oidc-provider` looks for it. */
@@ -64,6 +66,7 @@ export function adapterContext(
 ): AdapterContext {
   const current = () => Provider.ctx as KoaContextWithOIDC | undefined;
   return {
+    hasAssertion: () => current()?.oidc.params?.["client_assertion"] !== undefined,
     rotatedRefreshToken: () => current()?.oidc.entities.RotatedRefreshToken?.jti,
     presentedToken(model, id) {
       const presented = requestScope.getStore()?.presented;

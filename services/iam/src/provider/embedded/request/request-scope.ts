@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { ServiceAccountKey } from "../../../accounts/service-accounts/service-account.ts";
 import type { ProviderCall } from "../../identity-provider.ts";
 import type { Payload } from "./payload.ts";
 
@@ -13,6 +14,8 @@ export interface RequestScope {
   usedSid?: string;
   /** Whether it has named a user code that there is. */
   hasFoundUserCode?: boolean;
+  /** The key of a service account that the client has authenticated with. */
+  usedKey?: ServiceAccountKey;
   /** The login that the request completes. */
   completedLogin?: CompletedLogin;
   /** What the session says of the client of a device that is being approved. */

@@ -1,0 +1,22 @@
+import { ServiceError } from "svc-access/runtime";
+
+/** The error for an account that does not exist. */
+export function noAccount(): ServiceError {
+  return new ServiceError("RESOURCE_NOT_FOUND", "the service account does not exist");
+}
+
+/** The error for a change of something else than what was read. */
+export function changedMeanwhile(): ServiceError {
+  return new ServiceError(
+    "FAILED_PRECONDITION",
+    "the service account was changed meanwhile: read it again, and repeat the change",
+  );
+}
+
+/** The error for a change of an account of the configuration. */
+export function isDeclared(): ServiceError {
+  return new ServiceError(
+    "FAILED_PRECONDITION",
+    "the configuration declares the service account (iam.clients): change it there",
+  );
+}
