@@ -18,6 +18,7 @@ import { benchAuthz } from "./authz.ts";
 import { benchAuthzSpicedb } from "./authz-spicedb.ts";
 import { benchAuthzWrites } from "./authz-writes.ts";
 import { annotate, fetchGoogleProtos } from "./google.ts";
+import { benchIamCheck } from "./iam/check.ts";
 import { benchIamMe } from "./iam/me.ts";
 import { benchIamPassword } from "./iam/password.ts";
 import { benchIamStart } from "./iam/start.ts";
@@ -51,6 +52,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   "iam-me": benchIamMe,
   "iam-password": benchIamPassword,
   "iam-start": benchIamStart,
+  "iam-check": benchIamCheck,
 };
 
 try {

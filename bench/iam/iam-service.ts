@@ -22,44 +22,64 @@ export const HUB_TOKEN = "the-internal-token-of-the-hub-in-benches";
 export const PASSWORD = "correct horse battery staple";
 
 const LOGIN_CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
-const MODEL = join(import.meta.dirname, "../../model/iam.zed");
+/** The model of the platform. */
+export const MODEL = join(import.meta.dirname, "../../model/iam.zed");
 
 /** A svc-iam that runs. */
 export interface BenchIam extends StartedService {
   readonly origin: string;
+  readonly grpcPort: number;
   /** The stored hash of the password of all people. */
   readonly passwordHash: string;
 }
 
-/** Starts svc-iam over a new SQLite file with people `p0`, `p1`, and so on. */
-export async function startIam(people: number): Promise<BenchIam> {
+/**
+ * Starts svc-iam over a new SQLite file with people `p0`, `p1`, and so on.
+ *
+ * @param fill writes relationships into the file of the engine before
+ */
+export async function startIam(
+  people: number,
+  fill?: (file: string) => Promise<void>,
+): Promise<BenchIam> {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-bench-iam-"));
-  const port = await freePort();
+  const [port, grpcPort] = [await freePort(), await freePort()];
   const origin = `http://localhost:${port}`;
   const file = join(folder, "service.yaml");
   writeFileSync(join(folder, "key"), randomBytes(32).toString("base64"));
-  writeFileSync(file, stringify(configuration(origin, port, folder)));
+  writeFileSync(file, stringify(configuration({ origin, port, grpcPort, folder })));
   try {
     const passwordHash = await addPeople(file, people);
+    await fill?.(join(folder, "iam.relationships.db"));
     const service = await startService({ args: [IAM_MAIN, "serve", file], env: {}, port });
     const stop = async () => {
       await service.stop();
       rmSync(folder, { recursive: true, force: true });
     };
-    return { ...service, origin, passwordHash, stop };
+    return { ...service, origin, grpcPort, passwordHash, stop };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-function configuration(origin: string, port: number, folder: string) {
+function configuration({
+  origin,
+  port,
+  grpcPort,
+  folder,
+}: {
+  readonly origin: string;
+  readonly port: number;
+  readonly grpcPort: number;
+  readonly folder: string;
+}) {
   return {
     environment: "production",
     service: "iam",
     server: {
       http: { address: `127.0.0.1:${port}` },
-      grpc: { address: "127.0.0.1:0" },
+      grpc: { address: `127.0.0.1:${grpcPort}` },
       metrics: { address: "127.0.0.1:0" },
     },
     security: {
@@ -79,7 +99,13 @@ function configuration(origin: string, port: number, folder: string) {
       public_url: origin,
       encryption_key_file: join(folder, "key"),
       login: { client_id: LOGIN_CLIENT, redirect_uris: [REDIRECT_URI] },
-      services: { hub: { read_types: ["*"], may_exchange_tokens: true } },
+      services: {
+        hub: {
+          read_types: ["*"],
+          write_types: ["organization", "project", "skill_space", "skill"],
+          may_exchange_tokens: true,
+        },
+      },
     },
   };
 }

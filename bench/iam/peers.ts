@@ -4,6 +4,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Server, ServerCredentials, type ServiceDefinition } from "@grpc/grpc-js";
+import {
+  CheckPermissionRequestSchema,
+  type CheckPermissionResponse,
+  CheckPermissionResponseSchema,
+} from "../../services/iam/gen/svc/iam/v1/permission_pb.ts";
 import type { PasswordHash } from "../../services/iam/src/accounts/passwords/hash-text.ts";
 
 /** A response to repeat. */
@@ -20,6 +27,31 @@ async function serveFixed({ headers, body }: FixedResponse): Promise<void> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   process.send?.((server.address() as AddressInfo).port);
+}
+
+/** A bare handler of grpc-js, which decodes each check, and allows it. */
+async function serveChecks(path: string): Promise<void> {
+  const server = new Server({ "grpc.enable_channelz": 0 });
+  const revision = "MTplbWJlZGRlZDoxMDAwOjAwMDAwMDAwLTAwMDAtMDAwMC0wMDAwLTAwMDAwMDAwMDAwMA";
+  const definition = {
+    Check: {
+      path,
+      requestStream: false,
+      responseStream: false,
+      requestDeserialize: (bytes: Buffer) => fromBinary(CheckPermissionRequestSchema, bytes),
+      responseSerialize: (value: CheckPermissionResponse) =>
+        Buffer.from(toBinary(CheckPermissionResponseSchema, value)),
+    },
+  } as unknown as ServiceDefinition;
+  server.addService(definition, {
+    Check: (_: unknown, callback: (error: null, value: unknown) => void) =>
+      callback(null, create(CheckPermissionResponseSchema, { allowed: true, revision })),
+  });
+  const credentials = ServerCredentials.createInsecure();
+  server.bindAsync("127.0.0.1:0", credentials, (error, port) => {
+    if (error !== null) throw error;
+    process.send?.(port);
+  });
 }
 
 /** As many hashes as are asked for, of argon2id alone; one for each processor at once. */
@@ -46,5 +78,7 @@ async function hashOnly(
 if (import.meta.main) {
   const [kind = "", ...values] = process.argv.slice(2);
   const [first, second] = values.map((value) => JSON.parse(value));
-  await (kind === "node:http" ? serveFixed(first) : hashOnly(first, second));
+  if (kind === "node:http") await serveFixed(first);
+  else if (kind === "grpc-js") await serveChecks(first);
+  else await hashOnly(first, second);
 }
