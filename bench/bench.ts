@@ -22,6 +22,7 @@ import { benchIamCheck } from "./iam/check.ts";
 import { benchIamMe } from "./iam/me.ts";
 import { benchIamPassword } from "./iam/password.ts";
 import { benchIamStart } from "./iam/start.ts";
+import { benchIamUsers } from "./iam/user-pages.ts";
 import { type Command, inTurn, type Measurement, measure, median } from "./measure.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchRuntimeChain } from "./runtime-chain.ts";
@@ -53,6 +54,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   "iam-password": benchIamPassword,
   "iam-start": benchIamStart,
   "iam-check": benchIamCheck,
+  "iam-users": benchIamUsers,
 };
 
 try {

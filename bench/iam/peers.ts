@@ -3,6 +3,7 @@ import { argon2, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { availableParallelism } from "node:os";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServiceDefinition } from "@grpc/grpc-js";
@@ -12,6 +13,7 @@ import {
   CheckPermissionResponseSchema,
 } from "../../services/iam/gen/svc/iam/v1/permission_pb.ts";
 import type { PasswordHash } from "../../services/iam/src/accounts/passwords/hash-text.ts";
+import { placeOf, userNameAt } from "./many-users.ts";
 
 /** A response to repeat. */
 export interface FixedResponse {
@@ -54,6 +56,23 @@ async function serveChecks(path: string): Promise<void> {
   });
 }
 
+/** A page of the users by the bare query, at places all over the table. */
+function queryUsers(file: string, size: number, users: number): void {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const page = database.prepare(
+    `select * from iam_users where username_key > ? and deleted_time is null
+      order by username_key limit ${size + 1}`,
+  );
+  process.on("message", (pages: number) => {
+    for (let done = 0; done < pages; done++) {
+      const rows = page.all(userNameAt(placeOf(done, users)));
+      if (rows.length !== size + 1) throw new Error(`the page has ${rows.length} users`);
+    }
+    process.send?.("done");
+  });
+  process.send?.("ready");
+}
+
 /** As many hashes as are asked for, of argon2id alone; one for each processor at once. */
 async function hashOnly(
   cost: PasswordHash["cost"] & { readonly length: number },
@@ -77,8 +96,9 @@ async function hashOnly(
 
 if (import.meta.main) {
   const [kind = "", ...values] = process.argv.slice(2);
-  const [first, second] = values.map((value) => JSON.parse(value));
+  const [first, second, third] = values.map((value) => JSON.parse(value));
   if (kind === "node:http") await serveFixed(first);
   else if (kind === "grpc-js") await serveChecks(first);
+  else if (kind === "node:sqlite") queryUsers(first, second, third);
   else await hashOnly(first, second);
 }

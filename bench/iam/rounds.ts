@@ -18,10 +18,21 @@ interface Rates {
   readonly share: number;
 }
 
+/** Who takes turns, and what is expected. */
+export interface Comparison {
+  readonly own: Side;
+  readonly peer: Side;
+  readonly rounds: number;
+  /** Of the ratio; absent, it is printed only. */
+  readonly limit?: number | undefined;
+  /** Which of the rates must keep the limit; that of wall time if absent. */
+  readonly by?: "wall" | "cpu";
+}
+
 /** Lets the two take turns, and prints the ratio of their rates, with its limit if there is one. */
 export async function compareRates(
   what: string,
-  { own, peer, rounds, limit }: { own: Side; peer: Side; rounds: number; limit?: number },
+  { own, peer, rounds, limit, by = "wall" }: Comparison,
 ): Promise<void> {
   const pairs: { readonly own: Rates; readonly peer: Rates }[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -31,7 +42,7 @@ export async function compareRates(
     pairs.push({ own: ours, peer: first ?? (await measure(peer)) });
   }
   const of = (pick: (pair: (typeof pairs)[number]) => number) => median(pairs.map(pick));
-  const ratio = of((pair) => pair.own.wall / pair.peer.wall);
+  const ratio = of((pair) => pair.own[by] / pair.peer[by]);
   if (limit === undefined) note(`${what} ${ratio.toFixed(3)}, without a limit`);
   else atLeast(what, ratio, limit);
   for (const [name, side] of [

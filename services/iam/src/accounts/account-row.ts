@@ -8,6 +8,20 @@ export type AccountTable = Kysely<Pick<UserTables, "iam_users">>;
 /** A row of the accounts. */
 export type AccountRow = Selectable<UserTables["iam_users"]>;
 
+/** The columns that an account is made of. */
+export type AccountColumns = Pick<
+  AccountRow,
+  | "id"
+  | "username"
+  | "display_name"
+  | "email"
+  | "avatar_url"
+  | "disabled"
+  | "etag"
+  | "create_time"
+  | "update_time"
+>;
+
 /** A local account, with what only this service keeps of it. */
 export interface LocalAccount extends Account {
   readonly avatarUrl: string;
@@ -20,7 +34,7 @@ export interface LocalAccount extends Account {
 }
 
 /** The account of a row. */
-export function accountOf(row: AccountRow, organizationId: string): LocalAccount {
+export function accountOf(row: AccountColumns, organizationId: string): LocalAccount {
   return {
     id: row.id,
     subjectType: "user",

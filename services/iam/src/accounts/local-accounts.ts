@@ -123,23 +123,6 @@ export class LocalAccounts {
   }
 
   /**
-   * Accounts in the order of their normalized user names.
-   *
-   * @param after the normalized user name after which they begin; empty: the first
-   */
-  async list(after: string, limit: number): Promise<readonly LocalAccount[]> {
-    const rows = await this.#database
-      .selectFrom("iam_users")
-      .selectAll()
-      .where("username_key", ">", after)
-      .where("deleted_time", "is", null)
-      .orderBy("username_key")
-      .limit(limit)
-      .execute();
-    return rows.map((row) => this.#account(row));
-  }
-
-  /**
    * Changes an account.
    *
    * @param etag the account is changed only if it still has this one; undefined: not checked

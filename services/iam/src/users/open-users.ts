@@ -2,9 +2,11 @@ import { IAMLocalUserService } from "../../gen/svc/iam/v1/users_pb.ts";
 import { bindIAMLocalUserService } from "../../gen/svc/iam/v1/users_server.ts";
 import { AccountChanges } from "../accounts/account-changes.ts";
 import { ResetLinks } from "../accounts/reset-links.ts";
+import { UserPages } from "../accounts/user-pages.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
 import { unimplemented } from "../rpc/unimplemented.ts";
 import type { PasswordTables } from "../store/password-tables.ts";
+import type { UserTables } from "../store/user-tables.ts";
 import { AccountRights } from "./account-rights.ts";
 import { refuseBarredCallers } from "./barred-callers.ts";
 import { Groups } from "./groups.ts";
@@ -38,8 +40,9 @@ export function openUsers(context: PartContext): ServicePart {
     owners: rights.lastOwner,
     organization,
   });
+  const pages = new UserPages(database.as<UserTables>(), organization);
   const handlers = {
-    ...userHandlers({ accounts, hasher, groups, organization }),
+    ...userHandlers({ accounts, pages, hasher, groups, organization }),
     ...userChangeHandlers({ accounts, changes, groups, organization }),
   };
   return {

@@ -7,6 +7,7 @@ import { emailProblem } from "../accounts/email-address.ts";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
 import { passwordProblem } from "../accounts/passwords/password-rules.ts";
+import type { UserPages } from "../accounts/user-pages.ts";
 import { usernameProblem } from "../accounts/username.ts";
 import { QueueFullError } from "../queue/work-queue.ts";
 import type { Groups } from "./groups.ts";
@@ -17,7 +18,8 @@ import { userOf } from "./user-message.ts";
 
 /** What the handlers need. */
 export interface UserHandlersOptions {
-  readonly accounts: LocalAccounts;
+  readonly accounts: Pick<LocalAccounts, "create" | "find">;
+  readonly pages: UserPages;
   readonly hasher: PasswordHasher;
   readonly groups: Groups;
   /** `iam.organization`: whose users they are. */
@@ -32,7 +34,7 @@ export type UserHandlers = Pick<IAMLocalUserServiceHandlers, "listUsers" | "crea
 
 /** The handlers of IAMLocalUserService that list and create users. */
 export function userHandlers(options: UserHandlersOptions): UserHandlers {
-  const { accounts, hasher, groups, organization } = options;
+  const { accounts, pages, hasher, groups, organization } = options;
   return {
     async listUsers({ pageSize, pageToken }, context) {
       assertOwnOrganization(context, organization);
@@ -41,7 +43,7 @@ export function userHandlers(options: UserHandlersOptions): UserHandlers {
       }
       const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
       // One more than is returned shows whether there is a next page.
-      const found = await accounts.list(readPageToken(pageToken), size + 1);
+      const found = await pages.list(readPageToken(pageToken), size + 1);
       const page = found.slice(0, size);
       const groupIds = await groups.ofUsers(
         page.map(({ id }) => id),

@@ -1,6 +1,6 @@
-import type { Kysely } from "svc-access/database";
 import { beforeEach, describe, expect, test } from "vitest";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
+import { UserPages } from "../../src/accounts/user-pages.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
 import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
 
@@ -19,10 +19,12 @@ if (newPostgres !== undefined) databases.push(["PostgreSQL", newPostgres]);
 describe.each(databases)("on %s", (_, newDatabase) => {
   let now = START;
   let accounts: LocalAccounts;
+  let pages: UserPages;
   beforeEach(async () => {
     now = START;
-    const { kysely } = (await newDatabase()).open();
-    accounts = new LocalAccounts(kysely as unknown as Kysely<UserTables>, "acme", () => now);
+    const database = (await newDatabase()).open().as<UserTables>();
+    accounts = new LocalAccounts(database.kysely, "acme", () => now);
+    pages = new UserPages(database, "acme");
   });
 
   test("an account is found by its id, and by its user name in any letter case", async () => {
@@ -65,7 +67,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
       accounts.create({ ...ALICE, username: "ALICE" }),
     ]);
     expect(both.filter((account) => account !== undefined)).toHaveLength(1);
-    expect(await accounts.list("", 10)).toHaveLength(1);
+    expect(await pages.list("", 10)).toHaveLength(1);
   });
 
   test("accounts are listed by user name, a page at a time", async () => {
@@ -73,7 +75,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
       await accounts.create({ ...ALICE, username });
     }
     const names = async (after: string, limit: number) =>
-      (await accounts.list(after, limit)).map(({ username }) => username);
+      (await pages.list(after, limit)).map(({ username }) => username);
     expect(await names("", 3)).toEqual(["alice", "Bob", "carol"]);
     expect(await names("carol", 3)).toEqual(["dora"]);
     expect(await names("dora", 3)).toEqual([]);

@@ -1,10 +1,10 @@
-import type { Kysely } from "svc-access/database";
 import { startTestServer, type TestServer } from "svc-access/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { IAMLocalUserService } from "../../gen/svc/iam/v1/users_pb.ts";
 import { bindIAMLocalUserService } from "../../gen/svc/iam/v1/users_server.ts";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
 import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
+import { UserPages } from "../../src/accounts/user-pages.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
 import { Groups } from "../../src/users/groups.ts";
 import { userChangeHandlers } from "../../src/users/user-change-handlers.ts";
@@ -22,13 +22,20 @@ const BOB = {
 let server: TestServer;
 let accounts: LocalAccounts;
 beforeAll(async () => {
-  const database = (await sqlite()).open().kysely as unknown as Kysely<UserTables>;
-  accounts = new LocalAccounts(database, "acme");
+  const database = (await sqlite()).open().as<UserTables>();
+  accounts = new LocalAccounts(database.kysely, "acme");
+  const pages = new UserPages(database, "acme");
   const hasher = new PasswordHasher({ memory: 64, passes: 1, parallelism: 1 });
   server = await startTestServer(
     (engine) =>
       bindIAMLocalUserService({
-        ...userHandlers({ accounts, hasher, groups: new Groups(engine), organization: "acme" }),
+        ...userHandlers({
+          accounts,
+          pages,
+          hasher,
+          groups: new Groups(engine),
+          organization: "acme",
+        }),
         // Tested with a whole service.
         ...userChangeHandlers({} as never),
       }),
