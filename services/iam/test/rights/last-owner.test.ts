@@ -1,3 +1,4 @@
+import type { WriteRequest } from "svc-access/authz";
 import { describe, expect, test } from "vitest";
 import { LastOwner } from "../../src/rights/last-owner.ts";
 import { OwnerClaims } from "../../src/rights/owner-claims.ts";
@@ -139,4 +140,27 @@ describe("the last enabled user who owns a zone stays [IAM-10]", () => {
   ] as const)("goes: %s", async (_, stored, change, disabled) => {
     expect(await outcome(stored, change as never, disabled)).toBe("done");
   });
+});
+
+test("the write relies on the relationships of the other owner, but for those that it writes [IAM-10]", async () => {
+  await using engine = await iamEngine(alice, board, club);
+  const requests: WriteRequest[] = [];
+  const original = engine.writeRelationships.bind(engine);
+  const observed = Object.assign(engine, {
+    writeRelationships: (request: WriteRequest) => {
+      requests.push(request);
+      return original(request);
+    },
+  });
+  const last = new LastOwner({ engine: observed, claims, enabled: async (ids) => new Set(ids) });
+  await last.write({ updates: updatesOf(`-${alice}`, bobInClub) }, AbortSignal.timeout(60_000));
+  const filters = requests[0]?.preconditions?.map(({ kind, filter }) => [
+    kind,
+    filter.resourceId,
+    filter.subject,
+  ]);
+  expect(filters).toEqual([
+    ["MUST_MATCH", "acme", { type: "group", id: "board", relation: "member" }],
+    ["MUST_MATCH", "board", { type: "group", id: "club", relation: "member" }],
+  ]);
 });

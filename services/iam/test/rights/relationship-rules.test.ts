@@ -208,6 +208,16 @@ describe("the place of an object [IAM-8]", () => {
     ["one-owner", "organization:one#zone@zone:other", "FORBIDDEN"],
     ["one-owner", "-organization:one#zone@zone:acme", "FORBIDDEN"],
   ]);
+  test("it needs the right at the former place, also of whoever manages the object", async () => {
+    const move = ["-project:site#parent@organization:one", "project:site#parent@organization:two"];
+    const stored = [...STORED, "project:site#owner@user:two-owner"];
+    expect(await outcome(stored, "two-owner", ...move)).toBe("FORBIDDEN");
+    // Nor is a second place added without it.
+    expect(await outcome(stored, "two-owner", move[1] as string)).toBe("FORBIDDEN");
+    const both = [...stored, "organization:one#admin@user:two-owner"];
+    expect(await outcome(both, "two-owner", ...move)).toBe("written");
+  });
+
   test("it needs the right to manage the permissions of a zone", async () => {
     const stored = [...STORED, "zone:acme#permission_admin@user:one-owner"];
     expect(await outcome(stored, "one-owner", "-organization:one#zone@zone:acme")).toBe("written");
