@@ -46,7 +46,10 @@ async function firstOf(
   do {
     signal.throwIfAborted();
     const page = { pageSize: BATCH, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, nextCursor } = await engine.readRelationships(filter, page, { signal });
+    const { items, nextCursor } = await engine.readRelationships(filter, page, {
+      signal,
+      newest: true,
+    });
     if (items.length > 0) return items;
     cursor = nextCursor;
   } while (cursor !== undefined);

@@ -83,7 +83,10 @@ export class AccountRights {
     let cursor: string | undefined;
     do {
       const page = { resourceType: "zone", permission, subject, ...(cursor && { cursor }) };
-      const { items, nextCursor } = await this.#engine.lookupResources(page, { signal });
+      const { items, nextCursor } = await this.#engine.lookupResources(page, {
+        signal,
+        newest: true,
+      });
       zones.push(...items);
       if (zones.length > MOST)
         throw new ServiceError("FORBIDDEN", "the account holds too many zones");
@@ -107,7 +110,7 @@ export class AccountRights {
     const allowed: boolean[] = [];
     for (let start = 0; start < requests.length; start += MOST) {
       const part = requests.slice(start, start + MOST);
-      const { items } = await this.#engine.checkBulk(part, { signal });
+      const { items } = await this.#engine.checkBulk(part, { signal, newest: true });
       for (const item of items) {
         if (item.error !== undefined) throw item.error;
         allowed.push(item.allowed);

@@ -1,7 +1,19 @@
 /** Deletion across the database and the authorization model, also where it is cut off. */
-import type { AuthorizationEngine, Relationship } from "svc-access/authz";
+import { readFileSync } from "node:fs";
+import {
+  type AuthorizationEngine,
+  createSpicedbEngine,
+  parseModel,
+  type Relationship,
+  type SpicedbEngine,
+} from "svc-access/authz";
 import { testEngine } from "svc-access/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  type SpicedbServer,
+  spicedbIsAbsent,
+  startSpicedb,
+} from "../../../../test/support/spicedb.ts";
 import type { RemovingEngine } from "../../src/removals/relationship-removal.ts";
 import { Removals } from "../../src/removals/removals.ts";
 import type { IamTables } from "../../src/store/tables.ts";
@@ -209,4 +221,58 @@ test("a kind that nobody has registered is refused", async () => {
   const kind = { name: "user", objectType: "user", deleteRecord: vi.fn() };
   removals.register(kind);
   expect(() => removals.register(kind)).toThrow("two kinds of removal user");
+});
+
+describe.skipIf(spicedbIsAbsent())("with SpiceDB", () => {
+  let spicedb: SpicedbServer;
+  let engine: SpicedbEngine;
+  beforeAll(async () => {
+    spicedb = await startSpicedb();
+    const { endpoint, token } = spicedb;
+    const text = readFileSync(MODEL, "utf8");
+    const { model } = parseModel(text, MODEL);
+    engine = await createSpicedbEngine({ model, endpoint, token, insecure: true });
+    await engine.writeSchema(text);
+  });
+  afterAll(async () => {
+    await engine?.close();
+    await spicedb?.stop();
+  });
+
+  test("all that names an object goes: as a subject, as a set of subjects, and as a resource [IAM-13]", async () => {
+    const database = (await sqlite()).open().as<IamTables>();
+    let now = START;
+    const removals = new Removals({ database, engine, now: () => now });
+    const deleted: string[] = [];
+    removals.register({
+      name: "group",
+      objectType: "group",
+      async deleteRecord(_, id) {
+        deleted.push(id);
+      },
+    });
+    const ops = { type: "group", id: "ops" };
+    const relationships: Relationship[] = [
+      ...Array.from({ length: 620 }, (_, index) => toGroup("ops", `u${index}`)),
+      { resource: ops, relation: "zone", subject: { type: "zone", id: "acme" } },
+      {
+        resource: { type: "zone", id: "acme" },
+        relation: "admin",
+        subject: { ...ops, relation: "member" },
+      },
+      { resource: { type: "group", id: "below" }, relation: "parent", subject: ops },
+      toGroup("other", "u1"),
+    ];
+    const updates = relationships.map(
+      (one) => ({ operation: "TOUCH", relationship: one }) as const,
+    );
+    await engine.writeRelationships({ updates });
+    await database.inTransaction((tx) => removals.add(tx, "group", "ops"));
+    await removals.run(signal);
+    const left = await engine.readRelationships({}, undefined, { newest: true });
+    expect(left.items).toEqual([toGroup("other", "u1")]);
+    now += 30_000;
+    await removals.run(signal);
+    expect(deleted).toEqual(["ops"]);
+  });
 });
