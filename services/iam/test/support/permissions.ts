@@ -93,11 +93,15 @@ export async function store(
 /** The engine `iam` as a service has it, by a configuration file of its own. */
 export async function openIamEngine(options: {
   readonly target: string;
-  readonly token: string;
+  /** Or `token_file` of `more`. */
+  readonly token?: string;
   readonly model: string;
   readonly folder: string;
+  /** The rest of `security.authz.iam`; without TLS if absent. */
+  readonly more?: Readonly<Record<string, unknown>>;
 }): Promise<AuthorizationEngine> {
-  const { target: endpoint, token, model, folder } = options;
+  const { target: endpoint, token, model, folder, more = { insecure: true } } = options;
+  const iam = { endpoint, ...(token === undefined ? {} : { token }), ...more };
   const file = join(folder, `client-${randomUUID()}.yaml`);
   writeFileSync(
     file,
@@ -107,7 +111,7 @@ export async function openIamEngine(options: {
       server: { grpc: { address: "127.0.0.1:0" } },
       security: {
         authn: { gateway: { trusted_peers: ["127.0.0.1"] } },
-        authz: { provider: "iam", model, iam: { endpoint, token, insecure: true } },
+        authz: { provider: "iam", model, iam },
       },
     }),
   );
