@@ -9,6 +9,7 @@ import {
 import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
 import { RelationshipOperation } from "../../gen/svc/iam/v1/permission_pb.ts";
 import type { IAMPermissionServiceHandlers } from "../../gen/svc/iam/v1/permission_server.ts";
+import { recordWrite } from "../relationships/record-write.ts";
 import {
   relationshipMessage,
   toCallOptions,
@@ -50,13 +51,17 @@ export function relationshipHandlers({
     const { updates, preconditions = [] } = request;
     assertAtMost("updates", updates.length, MAX_UPDATES);
     assertAtMost("preconditions", preconditions.length, MAX_PRECONDITIONS);
+    const [first] = updates;
+    if (first !== undefined && updates.length === 1) nameResource(first, call);
     for (const { relationship } of updates) {
       rights.assertMayWrite(relationship.resource.type, call);
     }
     for (const { filter } of preconditions) assertMayMatch(rights, filter, call);
-    const [first] = updates;
-    if (first !== undefined && updates.length === 1) nameResource(first, call);
-    return askEngine(() => engine.writeRelationships(request, { signal: call.signal }));
+    const written = await askEngine(() =>
+      engine.writeRelationships(request, { signal: call.signal }),
+    );
+    await recordWrite(updates, call);
+    return written;
   };
 
   return {
@@ -148,7 +153,7 @@ function assertMayMatch(
   else if (!rights.writeTypes(call)(resourceType)) rights.assertMayRead(resourceType, call);
 }
 
-/** For the audit, if the engine accepts the object. */
+/** For the audit of a write that is refused. */
 function nameResource({ relationship: { resource } }: RelationshipUpdate, call: CallContext): void {
   try {
     call.audit.setResource(`${resource.type}:${resource.id}`);

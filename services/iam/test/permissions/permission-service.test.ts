@@ -1,4 +1,5 @@
 /** IAMPermissionService of a whole svc-iam, over gRPC: who may call it, and what it answers. */
+import type { AuditEvent } from "svc-access/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RelationshipOperation } from "../../gen/svc/iam/v1/permission_pb.ts";
 import { PreconditionOperation, WriteMode } from "../../gen/svc/iam/v1/relationship_pb.ts";
@@ -349,6 +350,34 @@ describe("a service", () => {
       }),
     ).rejects.toMatchObject({ code: "FAILED_PRECONDITION", status: 412 });
     expect((await hub.readRelationships({ filter })).relationships).toHaveLength(1);
+  });
+
+  test("is named in the audit of what it writes, with the relationships", async () => {
+    const updates = ["a", "b"].map((id) => touch(`project:audit#viewer@user:${id}`));
+    await it.as("writer").writeRelationships({ updates });
+    await it.as("writer").deleteRelationship({
+      relationship: relationship("project:audit#viewer@user:a"),
+    });
+    await expect(
+      it.as("hub").writeRelationship({ relationship: relationship("zone:audit#owner@user:a") }),
+    ).rejects.toMatchObject({ code: "FORBIDDEN" });
+    const events: AuditEvent[] = [];
+    for await (const event of it.iam.server.audit?.export({}) ?? []) {
+      if (JSON.stringify(event).includes(":audit")) events.push(event);
+    }
+    const text = JSON.stringify(events);
+    expect(text).toContain("project:audit#viewer@user:b");
+    expect(events.map(({ type }) => type).sort()).toEqual([
+      "iam.relationship.delete",
+      "iam.relationship.write",
+      "iam.relationship.write_batch",
+      "relationships.deleted",
+      "relationships.written",
+    ]);
+    for (const event of events) {
+      const by = event.type === "iam.relationship.write" ? "hub" : "writer";
+      expect(JSON.stringify(event)).toContain(`"${by}"`);
+    }
   });
 
   test("selects single subjects, or sets of them", async () => {

@@ -211,8 +211,9 @@ export const PreconditionSchema: GenMessage<Precondition> = /*@__PURE__*/
   messageDesc(file_svc_iam_v1_relationship, 4);
 
 /**
- * How fresh an answer must be. Absent: the engine's default, which is never
- * older than the caller's last write through this service.
+ * How fresh an answer must be. Absent: never older than the last write through
+ * the same replica of IAM. A caller whose writes may be at another one names
+ * their revision.
  *
  * @generated from message svc.iam.v1.Consistency
  */
