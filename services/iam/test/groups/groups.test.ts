@@ -136,7 +136,16 @@ test("a list has the groups that the caller may see, in pages, by id [IAM-11]", 
   const listed = [parent];
   for (const name of ["a", "b", "c"]) listed.push(await groups.make("root", name, parent));
   const hidden = await groups.make("root", "Hidden");
-  await groups.relate(`group:${parent}#viewer@user:reader`, "group:seeded#viewer@user:reader");
+  const { body: foreign } = await create(
+    { displayName: "F" },
+    asUser("stranger", "other"),
+    "other",
+  );
+  await groups.relate(
+    `group:${parent}#viewer@user:reader`,
+    "group:seeded#viewer@user:reader",
+    `group:${foreign.id}#viewer@user:reader`,
+  );
   const pagesOf = async (user: string, size: number) => {
     const found: string[] = [];
     for (let token: string | undefined = ""; token !== undefined; ) {

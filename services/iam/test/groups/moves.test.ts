@@ -80,7 +80,7 @@ test("a group does not come to be below itself", async () => {
   const c = await groups.make("root", "C", b);
   for (const place of [a, b, c]) {
     const { status, body } = await groups.move("root", a, place);
-    expect([status, body.code]).toEqual([412, "FAILED_PRECONDITION"]);
+    expect([status, body.message]).toEqual([412, "the group would be below itself"]);
   }
 });
 

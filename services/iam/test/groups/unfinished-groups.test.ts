@@ -5,8 +5,9 @@ import { testEngine } from "svc-access/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { GroupCreation } from "../../src/groups/group-creation.ts";
 import { GroupDeletion } from "../../src/groups/group-deletion.ts";
+import { GroupMembers } from "../../src/groups/group-members.ts";
 import { GroupRecords } from "../../src/groups/group-records.ts";
-import { GroupTree } from "../../src/groups/group-tree.ts";
+import { GroupTree, zoneOf } from "../../src/groups/group-tree.ts";
 import { PlaceRights } from "../../src/groups/place-rights.ts";
 import { UnfinishedGroups } from "../../src/groups/unfinished-groups.ts";
 import { Removals } from "../../src/removals/removals.ts";
@@ -170,6 +171,41 @@ describe.each([
     now += OLD;
     await runJob();
     expect(await records.find(made.id)).toMatchObject({ displayName: "Group" });
+  });
+
+  /** The engine of a call that was decided just before somebody has deleted a group. */
+  const afterDeletionOf = (id: string) =>
+    writingBy(async (...request) => {
+      const relationship = zoneOf(id, "acme");
+      await engine.writeRelationships({ updates: [{ operation: "DELETE", relationship }] });
+      return engine.writeRelationships(...request);
+    });
+
+  test("no group is made below one that was deleted after the decision, and nothing is left of it", async () => {
+    const parent = await begin(engine);
+    const { creation } = partsWith(afterDeletionOf(parent.id));
+    const below = { ...group, parentId: parent.id };
+    await expect(creation.create(ROOT, below, signal)).rejects.toMatchObject({
+      code: "FAILED_PRECONDITION",
+    });
+    expect(await known()).toEqual([]);
+    const { items } = await engine.readRelationships({ subject: { type: "group", id: parent.id } });
+    expect(items).toEqual([]);
+  });
+
+  test("no member is added to a group that was deleted after the decision", async () => {
+    const made = await begin(engine);
+    const members = new GroupMembers({
+      engine: afterDeletionOf(made.id),
+      rules: new RelationshipRules(engine),
+      lastOwner: { guard: (_change, _signal, work) => work([]) },
+    });
+    const alice = { type: "user", id: "alice" };
+    await expect(members.add(ROOT, made, alice, signal)).rejects.toMatchObject({
+      code: "FAILED_PRECONDITION",
+    });
+    const filter = { resourceType: "group", resourceId: made.id, relation: "member" };
+    expect((await engine.readRelationships(filter)).items).toEqual([]);
   });
 
   test("a deletion that is refused leaves the group as it was", async () => {
