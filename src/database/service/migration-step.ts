@@ -13,6 +13,7 @@ const RESERVED: readonly string[] = [
   "audit_marks",
   "changes",
   "component_migrations",
+  "idempotency_keys",
   "job_leases",
   "meta",
   "migrations",

@@ -13,6 +13,8 @@ import { mayHoldSecret, withoutSecrets } from "./secret-fields.ts";
 const LARGEST_RESPONSE = 65_536;
 /** For at least so long, others are refused while a call is under way; its handler may outlast it. */
 const PATIENCE_MS = 60_000;
+/** Of a repeated call that did nothing. */
+const REPLAY_EVENT = { event: "call.replayed", riskLevel: "LOW" } as const;
 /** Says that a response is that of an earlier call. */
 const REPLAYED = "Idempotent-Replayed";
 
@@ -55,6 +57,8 @@ export class IdempotentCalls {
         setCreationId(call, attempt.creationId);
         return this.#run(method, { keyHash, run: attempt.run }, next);
       case "done":
+        // Its own event would say that the work was done twice.
+        if (call.method.policy.audit !== undefined) await call.audit.record(REPLAY_EVENT);
         return replayed(call, method, attempt.response);
       case "other":
         throw new ServiceError(

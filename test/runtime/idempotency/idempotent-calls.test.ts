@@ -9,7 +9,12 @@ import {
   CreateUserResponseSchema,
 } from "../../../src/gen/proto/svc/iam/v1/users_pb.ts";
 import { mayHoldSecret, withoutSecrets } from "../../../src/runtime/idempotency/secret-fields.ts";
-import { type CallContext, creationId, ServiceError } from "../../../src/runtime/index.ts";
+import {
+  type AuditEvent,
+  type CallContext,
+  creationId,
+  ServiceError,
+} from "../../../src/runtime/index.ts";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "../support/vault-handlers.ts";
 import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
@@ -112,6 +117,20 @@ test("a repeated call gets the response of the first one, and does nothing [CHAI
   // The form of the draft, which is the same key.
   expect(await put(`"${key}"`, "a")).toMatchObject({ body: { echo: "a 1" }, isReplayed: true });
   expect(runs).toEqual(["a"]);
+});
+
+test("the audit tells a repeated call from one that did something", async () => {
+  const key = newKey();
+  const events = async () => {
+    const found: AuditEvent[] = [];
+    for await (const event of vault.server.audit?.export({}) ?? []) found.push(event);
+    return found.map(({ type }) => type);
+  };
+  await put(key, "a");
+  const before = await events();
+  await put(key, "a");
+  const after = await events();
+  expect(after.slice(before.length).toSorted()).toEqual(["call.replayed", "vault.document.update"]);
 });
 
 test("without a key, each call is done", async () => {
