@@ -16,6 +16,7 @@ import { SILENT, settingsOf } from "../database/settings.ts";
 import { auditOf } from "../runtime/audit/audits.ts";
 import { callOf, methodOf, principalOf } from "../runtime/authorization/calls.ts";
 import { runSvcAccess } from "../support/svc-access.ts";
+import { until } from "../support/until.ts";
 import { ROOT } from "../support/workspace.ts";
 
 const write = methodOf(
@@ -53,6 +54,9 @@ async function store(requestId: string, subjectId: string, decision: "allowed" |
     call,
     decision === "allowed" ? undefined : new ServiceError("FORBIDDEN"),
   );
+  // Events of the same millisecond have no certain order.
+  const stored = Date.now();
+  await until("the next millisecond", () => Date.now() > stored);
 }
 
 describe("svc-access audit, of a running service", () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { ROOT, RUN_FOLDER } from "./workspace.ts";
 
 /** Tests of programs run the bundles, as users do, and build those of changed sources before each run. */
@@ -15,14 +15,11 @@ export default function build(): () => void {
 
 /**
  * Gives this run a temporary folder of its own, and returns what removes it: tests kill processes, which then
- * leave their folders. The workers start after this, and pass it to their children. Its name is short, since
- * the path of a UNIX socket is limited to 107 bytes.
+ * leave their folders. The workers start after this, and pass it to their children.
  */
 function ownTemporaryFolder(): () => void {
   const before = process.env["TMPDIR"];
-  const folder = mkdtempSync(join(tmpdir(), "svc-access-"));
-  // PostgreSQL runs as another user if the tests run as root, and has its folder in here.
-  chmodSync(folder, 0o711);
+  const folder = makeTemporaryFolder();
   process.env["TMPDIR"] = folder;
   process.env[RUN_FOLDER] = folder;
   return () => {
