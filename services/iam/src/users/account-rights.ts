@@ -1,5 +1,6 @@
 import type { AuthorizationEngine, ObjectReference } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
+import { EngineReads } from "../rights/engine-reads.ts";
 
 /** The relations of a zone, as `model/iam.zed` has them. */
 export const ZONE_RELATIONS = [
@@ -26,7 +27,7 @@ interface ZoneRelation {
 
 /**
  * Decides who may take over an account or interrupt it: `manage_users` is not enough for an account that
- * may do more than the caller.
+ * may do more than the caller. What was just granted or revoked counts, also at another replica.
  */
 export class AccountRights {
   readonly #engine: AuthorizationEngine;
@@ -48,74 +49,54 @@ export class AccountRights {
   async assertCovers(caller: Caller, account: ObjectReference, signal: AbortSignal): Promise<void> {
     const { subjectType, subjectId } = caller;
     if (subjectType === account.type && subjectId === account.id) return;
+    const reads = new EngineReads(this.#engine, { signal });
     const own = { zone: this.#organization, relation: "owner" } as const;
-    const [isOwner] = await this.#holds(caller, [own], signal);
+    const [isOwner] = await holds(reads, caller, [own]);
     if (isOwner) return;
-    const held = await this.#zoneRelations(account, signal);
+    const held = await zoneRelations(reads, account);
     const wanted = held.flatMap(({ zone, relation }) => [
       { zone, relation },
       { zone, relation: "owner" as const },
     ]);
-    const holds = await this.#holds(caller, wanted, signal);
-    if (held.every((_, index) => holds[2 * index] || holds[2 * index + 1])) return;
+    const has = await holds(reads, caller, wanted);
+    if (held.every((_, index) => has[2 * index] || has[2 * index + 1])) return;
     throw new ServiceError(
       "FORBIDDEN",
       "the account holds relations to a zone that the caller does not hold",
     );
   }
+}
 
-  async #zoneRelations(account: ObjectReference, signal: AbortSignal): Promise<ZoneRelation[]> {
-    const found = await Promise.all(
-      ZONE_RELATIONS.map(async (relation) => {
-        const zones = await this.#zonesOf(account, relation, signal);
-        return zones.map((zone) => ({ zone, relation }));
-      }),
-    );
-    return found.flat();
-  }
-
-  async #zonesOf(
-    subject: ObjectReference,
-    permission: string,
-    signal: AbortSignal,
-  ): Promise<string[]> {
-    const zones: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = { resourceType: "zone", permission, subject, ...(cursor && { cursor }) };
-      const { items, nextCursor } = await this.#engine.lookupResources(page, {
-        signal,
-        newest: true,
-      });
-      zones.push(...items);
-      if (zones.length > MOST)
+async function zoneRelations(
+  reads: EngineReads,
+  account: ObjectReference,
+): Promise<readonly ZoneRelation[]> {
+  const found = await Promise.all(
+    ZONE_RELATIONS.map(async (relation) => {
+      const zones = await reads.objectsOf("zone", relation, account, MOST);
+      if (zones.length > MOST) {
         throw new ServiceError("FORBIDDEN", "the account holds too many zones");
-      cursor = nextCursor;
-    } while (cursor !== undefined);
-    return zones;
-  }
-
-  async #holds(
-    { subjectType, subjectId }: Caller,
-    relations: readonly ZoneRelation[],
-    signal: AbortSignal,
-  ): Promise<boolean[]> {
-    if (relations.length === 0) return [];
-    const subject = { type: subjectType, id: subjectId };
-    const requests = relations.map(({ zone, relation }) => ({
-      resource: { type: "zone", id: zone },
-      permission: relation,
-      subject,
-    }));
-    const allowed: boolean[] = [];
-    for (let start = 0; start < requests.length; start += MOST) {
-      const part = requests.slice(start, start + MOST);
-      const { items } = await this.#engine.checkBulk(part, { signal, newest: true });
-      for (const item of items) {
-        if (item.error !== undefined) throw item.error;
-        allowed.push(item.allowed);
       }
-    }
-    return allowed;
+      return zones.map(({ id }) => ({ zone: id, relation }));
+    }),
+  );
+  return found.flat();
+}
+
+async function holds(
+  reads: EngineReads,
+  { subjectType, subjectId }: Caller,
+  relations: readonly ZoneRelation[],
+): Promise<readonly boolean[]> {
+  const subject = { type: subjectType, id: subjectId };
+  const requests = relations.map(({ zone, relation }) => ({
+    resource: { type: "zone", id: zone },
+    permission: relation,
+    subject,
+  }));
+  const allowed: boolean[] = [];
+  for (let start = 0; start < requests.length; start += MOST) {
+    allowed.push(...(await reads.checkAll(requests.slice(start, start + MOST))));
   }
+  return allowed;
 }

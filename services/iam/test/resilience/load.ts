@@ -8,7 +8,10 @@ import type { Platform } from "./platform.ts";
 import type { Replica } from "./replica.ts";
 
 /** The status of a call with an access token. */
-export async function me(at: Pick<Replica, "call">, tokens: LoggedIn): Promise<number> {
+export async function me(
+  at: Pick<Replica, "call">,
+  tokens: Pick<LoggedIn, "accessToken">,
+): Promise<number> {
   return (await at.call("GET", "/v1/iam/me", undefined, withToken(tokens))).status;
 }
 

@@ -60,6 +60,41 @@ describe.each(databases.filter(([, make]) => make !== undefined))("with %s", (_,
   });
 });
 
+test("a token that was about to be issued when its key was deleted does not count [IAM-33]", async () => {
+  const at = await sqlite();
+  const database = tablesOf(at);
+  const accounts = new ServiceAccounts(database);
+  const { id } = await accounts.create(database.kysely, { displayName: "Robot", audience: [] });
+  const [secret, other] = [makeSecret(), makeSecret()];
+  const credential = { secretHash: hashOfSecret(secret) };
+  const key = { id: randomUUID(), credential, expireTime: undefined };
+  await addKey(database.kysely, id, key, accounts.time());
+  const kept = { ...key, id: randomUUID(), credential: { secretHash: hashOfSecret(other) } };
+  await addKey(database.kysely, id, kept, accounts.time());
+  let afterLookup: (() => Promise<void>) | undefined;
+  const { provider, issuer } = await startProvider({
+    at,
+    serviceAccounts: {
+      async findForLogin(clientId) {
+        const login = await accounts.findForLogin(clientId);
+        await afterLookup?.();
+        return login;
+      },
+    },
+  });
+  const configuration = await configureAt(issuer, id, client.ClientSecretBasic(secret));
+  afterLookup = async () => {
+    afterLookup = undefined;
+    const ended = await removeKeys(database.kysely, id, key.id);
+    for (const value of ended) await provider.revocations.revoke({ kind: "sid", value });
+  };
+  const { access_token: token } = await client.clientCredentialsGrant(configuration);
+  const remaining = await configureAt(issuer, id, client.ClientSecretBasic(other));
+  expect(await client.tokenIntrospection(remaining, token)).toEqual({ active: false });
+  const { access_token: good } = await client.clientCredentialsGrant(remaining);
+  expect(await client.tokenIntrospection(remaining, good)).toMatchObject({ active: true });
+});
+
 test("a database that does not answer is no wrong secret [IAM-38]", async () => {
   const failing = {
     findForLogin: async () => {

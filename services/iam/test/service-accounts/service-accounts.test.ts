@@ -297,3 +297,21 @@ test("creations take Idempotency-Key, and the response with a secret is not stor
   expect(stored.length).toBeGreaterThan(0);
   expect(JSON.stringify(stored)).not.toContain(secret);
 });
+
+test("with another provider, service accounts are not implemented", async () => {
+  const other = await startIam({
+    authn: { provider: "oidc" },
+    login: { client_secret: "a secret of the client" },
+  });
+  const relationship = {
+    resource: { type: "zone", id: "acme" },
+    relation: "owner",
+    subject: { type: "user", id: "root" },
+  };
+  const updates = [{ operation: "TOUCH", relationship } as const];
+  await other.options.engine?.writeRelationships({ updates });
+  const { status, body } = await other.call("GET", ACCOUNTS, undefined, asUser("root"));
+  await other.stop();
+  expect(status).toBe(501);
+  expect(body.message).toContain("embedded identity provider");
+});

@@ -24,6 +24,8 @@ beforeAll(async () => {
       "group:seniors#zone@zone:acme",
       "group:seniors#member@user:senior",
       "group:auditors#member@user:second",
+      "group:auditors#member@service_account:robot",
+      "zone:acme#user_manager@service_account:helper",
       "zone:acme#user_manager@user:second",
       "zone:other#user_viewer@user:guest",
       "zone:other#owner@user:neighbour",
@@ -69,6 +71,27 @@ test.each([
   expect(await covers(caller, account)).toBe(true);
 });
 
+test.each([
+  ["manager", "helper", true],
+  ["manager", "robot", false],
+  ["second", "robot", true],
+  ["root", "robot", true],
+  // Users of the same ids are others.
+  ["manager", "root", true],
+])(
+  "%s: whether the service account %s is covered is %s [IAM-35]",
+  async (caller, id, isCovered) => {
+    const principal = { subjectType: "user", subjectId: caller } as const;
+    const covered = rights.assertCovers(principal, { type: "service_account", id }, signal);
+    expect(
+      await covered.then(
+        () => true,
+        (error) => error.code !== "FORBIDDEN",
+      ),
+    ).toBe(isCovered);
+  },
+);
+
 test("a service of the same id as an owner is not that owner", async () => {
   const { principal } = testContext({ service: "root" });
   await expect(
@@ -79,6 +102,7 @@ test("a service of the same id as an owner is not that owner", async () => {
 test("an engine that fails covers nobody", async () => {
   const down = new Error("down");
   const failing = {
+    readRelationships: async () => ({ items: [], revision: "" }),
     checkBulk: async () => ({ items: [{ error: down }], revision: "" }),
   } as never;
   const { principal } = testContext({ user: "root" });
@@ -89,6 +113,32 @@ test("an engine that fails covers nobody", async () => {
       signal,
     ),
   ).rejects.toBe(down);
+});
+
+test("all is asked at least as fresh as what every replica has written", async () => {
+  const asked: unknown[] = [];
+  const watched = new Proxy(engine, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...args: unknown[]) => {
+        asked.push([name, args.at(-1)]);
+        return method.apply(target, args);
+      };
+    },
+  });
+  const manager = { subjectType: "user", subjectId: "manager" } as const;
+  const covered = new AccountRights(watched, "acme").assertCovers(manager, ADMIN, signal);
+  await expect(covered).rejects.toMatchObject({ code: "FORBIDDEN" });
+  const [first, ...others] = asked;
+  expect(first).toEqual(["readRelationships", expect.objectContaining({ newest: true })]);
+  expect(others.length).toBeGreaterThan(7);
+  for (const one of others) {
+    expect(one).toEqual([
+      expect.stringMatching(/^(checkBulk|lookupResources)$/),
+      expect.objectContaining({ atLeastAsFresh: expect.any(String) }),
+    ]);
+  }
 });
 
 test("the relations of a zone are those of the model", () => {

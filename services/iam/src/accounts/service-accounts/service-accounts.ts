@@ -18,6 +18,8 @@ export interface ServiceAccountFields {
   readonly audience: readonly string[];
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** The service accounts in the database, without those of the configuration. */
 export class ServiceAccounts {
   readonly #database: ServiceDatabase<ServiceAccountTables>;
@@ -71,6 +73,8 @@ export class ServiceAccounts {
 
   /** The account that may get tokens with one of its keys; undefined where none of them counts now. */
   async findForLogin(id: string): Promise<ServiceAccountLogin | undefined> {
+    // Anybody may ask.
+    if (!UUID.test(id)) return undefined;
     const account = await this.find(id);
     if (account === undefined || account.disabled) return undefined;
     const rows = await this.#database.kysely
