@@ -1,3 +1,4 @@
+import { StartUpError } from "svc-access/runtime";
 import { bindIAMOrganizationService } from "../../gen/svc/iam/v1/organizations_server.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
 import { unimplemented } from "../rpc/unimplemented.ts";
@@ -7,7 +8,11 @@ import { OrganizationZones } from "./organization-zones.ts";
 
 const ELSEWHERE = "organizations are kept by Casdoor: create, change and delete them there";
 
-/** Opens IAMOrganizationService; the organization of the configuration always exists. */
+/**
+ * Opens IAMOrganizationService; the organization of the configuration always exists.
+ *
+ * @throws StartUpError if it was deleted
+ */
 export async function openOrganizations(context: PartContext): Promise<ServicePart> {
   const { configuration, database, engine, removals } = context;
   const { organization } = configuration.sections.iam;
@@ -18,6 +23,11 @@ export async function openOrganizations(context: PartContext): Promise<ServicePa
     return { bindings: [bindIAMOrganizationService(unimplemented(ELSEWHERE))] };
   }
   await records.create(organization, { displayName: organization, websiteUrl: "" });
+  if ((await records.find(organization)) === undefined) {
+    throw new StartUpError([
+      `iam.organization names ${organization}, which was deleted: ids of organizations are never used again`,
+    ]);
+  }
   const handlers = organizationHandlers({
     zones: new OrganizationZones(engine),
     records,

@@ -165,6 +165,20 @@ test("a deleted organization is gone with what was granted on its zone, and its 
   await expect.poll(isGone, { interval: 20 }).toBe(true);
 });
 
+test("the service does not start for an organization that was deleted", async () => {
+  const authn = {
+    internal_call: { enabled: true, token: INTERNAL_TOKEN, system_token: SYSTEM_TOKEN },
+  };
+  const first = await startIam({ authn });
+  const send = (method: string, path: string, body?: object) =>
+    first.call(method, `${PATH}${path}`, body, AS_SYSTEM);
+  await send("POST", "", { organizationId: "closed", displayName: "Closed" });
+  expect((await send("DELETE", "/closed")).status).toBe(200);
+  await first.stop();
+  const again = startIam({ authn, folder: first.folder, organization: "closed" });
+  await expect(again).rejects.toThrow("iam.organization names closed, which was deleted");
+});
+
 test("an organization with groups, or with objects of other services, is not deleted", async () => {
   await create("busy", { owner: { type: "user", id: "olga" } });
   const groups = "/v1/iam/organizations/busy/groups";
