@@ -108,6 +108,7 @@ export function relationshipHandlers({
     },
 
     async *watchRelationships({ fromRevision }, call) {
+      rights.assertReads(call);
       const mayRead = rights.readTypes(call);
       const { subjectId: service } = requirePrincipal(call);
       const { signal } = call;

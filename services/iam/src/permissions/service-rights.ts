@@ -41,6 +41,13 @@ export class ServiceRights {
     if (!reads(this.#rightsOf(call), type)) throw missing(call, "read_types", type);
   }
 
+  /** @throws ServiceError FORBIDDEN if the service reads no type */
+  assertReads(call: CallContext): void {
+    if (this.#rightsOf(call).read_types.size > 0) return;
+    const key = `iam.services.${nameOf(call)}.read_types`;
+    throw forbidden(`${key} is empty: list there the types whose changes this service watches`);
+  }
+
   /** @throws ServiceError FORBIDDEN unless the service reads all types */
   assertMayReadAll(call: CallContext): void {
     this.assertMayRead(ALL_TYPES, call);

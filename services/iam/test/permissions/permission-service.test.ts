@@ -117,9 +117,15 @@ describe("a service is refused [IAM-5]", () => {
     await it.as("writer").writeRelationship({ ...written, preconditions });
   });
 
-  test("for a watch without an entry", async () => {
-    const news = it.as("stranger").watchRelationships({})[Symbol.asyncIterator]().next();
-    await expect(news).rejects.toMatchObject({ code: "FORBIDDEN" });
+  test.each([
+    ["stranger", "iam.services.stranger is missing"],
+    ["writer", "iam.services.writer.read_types is empty"],
+  ] as const)("for a watch of the %s, which reads nothing", async (service, message) => {
+    const news = it.as(service).watchRelationships({})[Symbol.asyncIterator]().next();
+    await expect(news).rejects.toMatchObject({
+      code: "FORBIDDEN",
+      message: expect.stringContaining(message),
+    });
   });
 
   test("that is nobody", async () => {
