@@ -120,6 +120,41 @@ onPlatform("two replicas", platform, (platform) => {
     }
   }
 
+  test.each([
+    ["disabled", "POST", ":disable", {}],
+    ["deleted", "DELETE", "", undefined],
+  ] as const)(
+    "a user who is %s at one is logged out at the other, and cannot log in there [IAM-16]",
+    async (verb, method, end, body) => {
+      const username = `${verb}-user`;
+      const id = await addUser(username);
+      const administrator = await addUser(`${verb}-administrator`);
+      await platform.makeOwner(administrator);
+      const tokens = await logIn(username);
+      expect(await me(second, tokens)).toBe(200);
+      const path = `/v1/users/${id}`;
+      const call = (at: Replica, by: string) => at.call(method, `${path}${end}`, body, asUser(by));
+      // SpiceDB may answer from a state of some seconds ago.
+      for (const replica of replicas) {
+        await until("the owner may see the user", async () => {
+          const { status } = await replica.call("GET", path, undefined, asUser(administrator));
+          return status === 200;
+        });
+      }
+      expect((await call(first, administrator)).status).toBe(200);
+      expect((await refreshAt(second, tokens)).status).toBe(400);
+      await until("the access token is refused", async () => (await me(second, tokens)) === 401);
+      // Whom a gateway still names, and what is in the database at once.
+      expect((await second.call("GET", "/v1/iam/me", undefined, asUser(id))).status).toBe(401);
+      await send(platform, second.port);
+      await expect(logIn(username).finally(() => send(platform, ...ports))).rejects.toThrow(
+        "failed",
+      );
+      const found = await second.call("GET", path, undefined, asUser(administrator));
+      expect(found.status).toBe(verb === "deleted" ? 404 : 200);
+    },
+  );
+
   test("a replica that is killed under load logs nobody out, and what was acknowledged is there", () =>
     underLoad(platform, async (more) => {
       for (let kill = 0; kill < runs(12, 1); kill++) {
