@@ -1,7 +1,8 @@
 /** The handlers of the administration service, called by messages in JSON, without limits of rates. */
 import { create, type DescMessage, fromJson, toJson } from "@bufbuild/protobuf";
+import type { AuthorizationEngine } from "svc-access/authz";
 import type { AuditRecord } from "svc-access/runtime";
-import { type TestEngine, testContext } from "svc-access/testing";
+import { testContext } from "svc-access/testing";
 import { IAMAuthorizationService } from "../../gen/svc/iam/v1/administration_pb.ts";
 import { relationshipHandlers } from "../../src/relationships/relationship-handlers.ts";
 import { LastOwner } from "../../src/rights/last-owner.ts";
@@ -25,7 +26,7 @@ type Rpc = keyof typeof IAMAuthorizationService.method;
 
 /** The service over an engine in memory. */
 export interface Administration extends AsyncDisposable {
-  readonly engine: TestEngine;
+  readonly engine: AuthorizationEngine;
   call(rpc: Rpc, body: unknown, user: string): Promise<Outcome>;
   /** Writes without any rule; with `-` in front, deletes. */
   store(...texts: string[]): Promise<void>;
@@ -52,7 +53,11 @@ export const STORED = [
 ];
 
 export async function administration(...stored: string[]): Promise<Administration> {
-  const engine = await iamEngine(...stored);
+  return administrationOn(await iamEngine(...stored));
+}
+
+/** @param engine closed at the end */
+export async function administrationOn(engine: AuthorizationEngine): Promise<Administration> {
   const { open } = await sqlite();
   const claims = new OwnerClaims(open().as<OwnerClaimTables>());
   const enabled = async (ids: readonly string[]) => new Set(ids);

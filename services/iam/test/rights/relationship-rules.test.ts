@@ -1,64 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RelationshipRules } from "../../src/rights/relationship-rules.ts";
-import { iamEngine, updatesOf } from "./rights-engine.ts";
-
-/** A zone with two groups, a project and a skill; the name of each person is what they hold. */
-const STORED = [
-  "zone:acme#owner@user:owner",
-  "zone:acme#admin@user:admin",
-  "zone:acme#permission_admin@user:padmin",
-  "zone:acme#user_manager@user:umanager",
-  "zone:acme#group_manager@user:gmanager",
-  "zone:acme#owner@group:board#member",
-  "group:board#zone@zone:acme",
-  "group:board#member@user:chair",
-  "group:eng#zone@zone:acme",
-  "group:eng#owner@user:eng-owner",
-  "group:eng#manager@user:eng-manager",
-  "group:eng#permission_admin@user:eng-padmin",
-  "group:web#zone@zone:acme",
-  "group:web#parent@group:eng",
-  "group:web#owner@user:web-owner",
-  "group:web#manager@user:web-manager",
-  "organization:one#zone@zone:acme",
-  "organization:one#owner@user:one-owner",
-  "organization:one#admin@user:one-admin",
-  "organization:two#zone@zone:acme",
-  "organization:two#owner@user:two-owner",
-  "organization:two#owner@user:one-owner",
-  "organization:two#admin@user:one-admin",
-  "project:site#parent@organization:one",
-  "project:site#owner@user:site-owner",
-  "project:site#admin@user:site-admin",
-  "project:site#developer@user:site-developer",
-  "project:lone#owner@user:lone-owner",
-];
-
-/** Whether a user may write; what is refused is the code. */
-async function outcome(stored: readonly string[], user: string, ...updates: string[]) {
-  await using engine = await iamEngine(...stored);
-  const rules = new RelationshipRules(engine);
-  const caller = { subjectType: "user", subjectId: user };
-  const signal = AbortSignal.timeout(60_000);
-  try {
-    const { preconditions } = await rules.assertMayWrite(caller, updatesOf(...updates), signal);
-    await engine.writeRelationships({ updates: updatesOf(...updates), preconditions });
-    return "written";
-  } catch (error) {
-    return (error as { code: string }).code;
-  }
-}
-
-type Row = readonly [user: string, updates: string | readonly string[], expected: string];
-
-function table(rows: readonly Row[], stored: readonly string[] = STORED): void {
-  test.each(rows.map(([user, updates, expected]) => [user, [updates].flat(), expected] as const))(
-    "%s writes %j: %s",
-    async (user, updates, expected) => {
-      expect(await outcome(stored, user, ...updates)).toBe(expected);
-    },
-  );
-}
+import { outcome, STORED, table } from "./rule-table.ts";
 
 describe("each object needs its permission [IAM-6]", () => {
   table([
@@ -172,62 +113,6 @@ describe("a member gets what the members of the group hold [IAM-7]", () => {
     const add = "group:eng#member@user:x";
     expect(await outcome([...STORED, ...projects.flat()], "owner", add)).toBe("FORBIDDEN");
     expect(await outcome([...STORED, ...projects.slice(1).flat()], "owner", add)).toBe("written");
-  });
-});
-
-describe("the place of an object [IAM-8]", () => {
-  table([
-    ["owner", "group:web#parent@group:board", "FORBIDDEN"],
-    ["owner", "-group:web#parent@group:eng", "FORBIDDEN"],
-    ["owner", "group:web#zone@zone:acme", "FORBIDDEN"],
-    ["owner", "-group:web#zone@zone:acme", "FORBIDDEN"],
-    [
-      "one-owner",
-      ["-project:site#parent@organization:one", "project:site#parent@organization:two"],
-      "written",
-    ],
-    [
-      "site-owner",
-      ["-project:site#parent@organization:one", "project:site#parent@organization:two"],
-      "FORBIDDEN",
-    ],
-    [
-      "two-owner",
-      ["-project:site#parent@organization:one", "project:site#parent@organization:two"],
-      "FORBIDDEN",
-    ],
-    // Who is an admin of both would hand the project over to the owners of the other one.
-    [
-      "one-admin",
-      ["-project:site#parent@organization:one", "project:site#parent@organization:two"],
-      "FORBIDDEN",
-    ],
-    ["one-admin", "-project:site#parent@organization:one", "written"],
-    ["site-owner", "-project:site#parent@organization:one", "FORBIDDEN"],
-    ["lone-owner", "project:lone#parent@organization:two", "FORBIDDEN"],
-    ["one-owner", "organization:one#zone@zone:other", "FORBIDDEN"],
-    ["one-owner", "-organization:one#zone@zone:acme", "FORBIDDEN"],
-  ]);
-  test("it needs the right at the former place, also of whoever manages the object", async () => {
-    const move = ["-project:site#parent@organization:one", "project:site#parent@organization:two"];
-    const stored = [...STORED, "project:site#owner@user:two-owner"];
-    expect(await outcome(stored, "two-owner", ...move)).toBe("FORBIDDEN");
-    // Nor is a second place added without it.
-    expect(await outcome(stored, "two-owner", move[1] as string)).toBe("FORBIDDEN");
-    const both = [...stored, "organization:one#admin@user:two-owner"];
-    expect(await outcome(both, "two-owner", ...move)).toBe("written");
-  });
-
-  test("it needs the right to manage the permissions of a zone", async () => {
-    const stored = [...STORED, "zone:acme#permission_admin@user:one-owner"];
-    expect(await outcome(stored, "one-owner", "-organization:one#zone@zone:acme")).toBe("written");
-  });
-  test("an object that no relationship names is not made", async () => {
-    const add = "project:new#owner@user:owner";
-    expect(await outcome(STORED, "owner", add)).toBe("FORBIDDEN");
-    expect(await outcome(STORED, "owner", add, "project:new#parent@organization:one")).toBe(
-      "FORBIDDEN",
-    );
   });
 });
 
