@@ -1,7 +1,7 @@
 /**
  * Authorization engines (`svc-access/authz`): one interface, and the engines that need no runtime.
  */
-export { type Definition, type Model, parseModel } from "../model/index.ts";
+export { type Definition, type Expression, type Model, parseModel } from "../model/index.ts";
 export type {
   ObjectReference,
   Relationship,

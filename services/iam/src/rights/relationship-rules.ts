@@ -83,6 +83,12 @@ export class RelationshipRules {
   #assertWritable({ resource, relation }: Relationship): void {
     const { type } = resource;
     this.#model.assertRelation(type, relation);
+    if (this.#model.isMixed({ type, relation })) {
+      throw new ServiceError(
+        "FORBIDDEN",
+        `${type}#${relation} is a part of a set with & or -, whose subjects hold an owner or an admin: only its service writes it`,
+      );
+    }
     if (type === "group" && this.#model.places(type).has(relation)) {
       throw new ServiceError(
         "FORBIDDEN",

@@ -1,4 +1,4 @@
-import { type MemberStep, type Model, memberSteps } from "svc-access/authz";
+import { type Expression, type MemberStep, type Model, memberSteps } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 
 /** A relation of a type. */
@@ -30,11 +30,16 @@ export class RightsModel {
   readonly #model: Model;
   readonly #places = new Map<string, ReadonlySet<string>>();
   readonly #strong: readonly TypeRelation[];
+  /** Permissions that are no plain union, and through which strong relations are held. */
+  readonly #mixed: readonly TypeRelation[];
   readonly #reached = new Map<string, ReadonlySet<string>>();
 
   constructor(model: Model) {
     this.#model = model;
     this.#strong = strongRelations(model);
+    this.#mixed = mixedPermissions(model).filter((mixed) =>
+      this.#strong.some((strong) => this.contributes(mixed, strong)),
+    );
   }
 
   /** The relations of a type, in the order of the model; undefined if the model has no such type. */
@@ -133,6 +138,14 @@ export class RightsModel {
     );
   }
 
+  /**
+   * Whether strong relations are held by a relation together with others, or unless others are held, as in
+   * `member & cleared`: then what its subjects get cannot be told from it.
+   */
+  isMixed(from: TypeRelation): boolean {
+    return this.usersets(from, this.#mixed).length > 0;
+  }
+
   /** The relations that lead to others' rights: each `owner` and `admin`, and two of zones. */
   get strong(): readonly TypeRelation[] {
     return this.#strong;
@@ -189,6 +202,21 @@ function strongRelations({ definitions }: Model): TypeRelation[] {
     }
   }
   return strong;
+}
+
+function mixedPermissions({ definitions }: Model): TypeRelation[] {
+  return [...definitions].flatMap(([type, { permissions }]) =>
+    [...permissions.values()]
+      .filter(({ expression }) => !isUnion(expression))
+      .map(({ name }) => ({ type, relation: name })),
+  );
+}
+
+/** Whether nothing but a union of relations, permissions and arrows is meant. */
+function isUnion(expression: Expression): boolean {
+  if (expression.kind === "union") return expression.operands.every(isUnion);
+  if (expression.kind === "arrow") return expression.function === "any";
+  return expression.kind !== "intersection" && expression.kind !== "exclusion";
 }
 
 function key({ type, relation }: TypeRelation): string {

@@ -16,10 +16,20 @@ definition team {
   permission access = member + lead + above->access
   permission manage = lead + keeper
 }
+definition squad {
+  relation boss: user
+  relation member: user
+  relation cleared: user
+  relation banned: user
+  relation guest: user
+  permission both = member & cleared
+  permission rest = member - banned
+  permission manage = boss
+}
 definition folder {
   relation inside: folder
   relation reviewers: team
-  relation owner: user | team#lead | team#access
+  relation owner: user | team#lead | team#access | squad#both | squad#rest
   relation admin: user
   relation reader: user | team#member
   permission manage = owner + admin + inside->manage
@@ -43,6 +53,7 @@ const STORED = [
   "team:small#lead@user:small-lead",
   "team:small#member@user:tom",
   "team:small#owner@user:small-owner",
+  "squad:one#boss@user:boss",
   "note:one#writer@user:ann",
 ];
 
@@ -85,6 +96,11 @@ describe("in the model of a platform", () => {
     ["keeper", "team:wide#above@team:small", "FORBIDDEN"],
     ["wide-lead", "team:wide#above@team:small", "allowed"],
     ["keeper", "team:small#above@team:wide", "allowed"],
+    // What is held together with others, or unless others are held, cannot be compared.
+    ["boss", "squad:one#guest@user:x", "allowed"],
+    ["boss", "squad:one#member@user:x", "FORBIDDEN"],
+    ["boss", "squad:one#cleared@user:x", "FORBIDDEN"],
+    ["boss", "-squad:one#banned@user:x", "FORBIDDEN"],
     // Nobody administers a type without `manage`.
     ["ann", "note:one#writer@user:x", "FORBIDDEN"],
   ])("%s writes %s: %s", async (user, update, expected) => {
