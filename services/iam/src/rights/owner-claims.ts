@@ -98,7 +98,13 @@ export class OwnerClaims {
   async #release(holder: string): Promise<void> {
     await this.#database.kysely
       .deleteFrom("iam_owner_claims")
-      .where("holder", "=", holder)
+      .where((row) =>
+        row.or([
+          row("holder", "=", holder),
+          // Those that nobody has ended, and nobody has taken over.
+          row("expire_time", "<", databaseTime(this.#database.kind, this.#now)),
+        ]),
+      )
       .execute();
   }
 }

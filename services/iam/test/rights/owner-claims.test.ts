@@ -43,6 +43,8 @@ describe("claims", () => {
     const blocked = claims.during(["zone:a"], signal, async () => "done", settled);
     await expect(blocked).rejects.toMatchObject({ code: "UNAVAILABLE" });
     now += 60_001;
+    expect(await claims.during(["zone:b"], signal, async () => "done", settled)).toBe("done");
+    expect(await rows(database)).toEqual([]);
     expect(await claims.during(["zone:a"], signal, async () => "done", settled)).toBe("done");
   });
 
