@@ -586,7 +586,8 @@ export const IAMPasswordService: GenService<{
    * works once, for an hour, and replaces an earlier one. Its use ends all sessions
    * of the user. Besides `manage_users`, the caller needs every relation to a zone
    * that the user holds, also through groups, or is an owner of the organization's
-   * zone. Fails with FAILED_PRECONDITION for a user who is disabled.
+   * zone. The rights of the caller are checked again when the link is used: without
+   * them it no longer works. Fails with FAILED_PRECONDITION for a user who is disabled.
    *
    * buf:lint:ignore ACCESS_PATH_SERVICE
    *
