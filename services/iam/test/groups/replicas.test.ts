@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { SpicedbEngine } from "svc-access/authz";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runs } from "../../../../test/support/effort.ts";
 import { openPostgres, query } from "../../../../test/support/postgres.ts";
 import {
   type SpicedbServer,
@@ -13,7 +14,7 @@ import { type IamService, startIam } from "../support/iam-service.ts";
 import { groupCalls } from "./group-service.ts";
 
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
-const ROUNDS = 4;
+const ROUNDS = runs(4, 2);
 
 const postgres = spicedbIsAbsent() ? undefined : await openPostgres();
 
