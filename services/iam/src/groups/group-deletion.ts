@@ -61,6 +61,8 @@ export class GroupDeletion {
     const updates = deletions([...own, ...held, ...members]);
     const leaving = [{ type: "group", id }];
     await lastOwner.guard({ leaving }, signal, async (kept) => {
+      // It may have waited for long: a right that was lost meanwhile does not count.
+      if (revoked.length > 0) await rules.assertMayWrite(caller, revoked, signal);
       if (!(await records.advance(id, ["ready"], "deleting"))) throw notFound();
       const preconditions = [
         mustExist(zoneOf(id, organizationId)),

@@ -16,7 +16,7 @@ import { mustExist, zoneOf } from "./group-tree.ts";
 export interface GroupMembersOptions {
   readonly engine: AuthorizationEngine;
   readonly rules: Pick<RelationshipRules, "assertMayWrite">;
-  readonly lastOwner: Pick<LastOwner, "guard">;
+  readonly lastOwner: Pick<LastOwner, "write">;
 }
 
 type Caller = Pick<Principal, "subjectType" | "subjectId">;
@@ -66,17 +66,11 @@ export class GroupMembers {
     member: SubjectReference,
     signal: AbortSignal,
   ): Promise<Revision> {
-    const { engine, rules, lastOwner } = this.#options;
+    const { rules, lastOwner } = this.#options;
     const relationship = memberOf(group.id, member);
     const updates = [{ operation: "DELETE", relationship }] as const;
-    const { preconditions } = await rules.assertMayWrite(caller, updates, signal);
-    const change = { deletions: [relationship] };
-    const write = lastOwner.guard(change, signal, (kept) =>
-      engine.writeRelationships(
-        { updates, preconditions: [...preconditions, ...kept] },
-        { signal },
-      ),
-    );
+    const decide = async () => (await rules.assertMayWrite(caller, updates, signal)).preconditions;
+    const write = lastOwner.write(updates, decide, signal);
     return (await write.catch(explain)).revision;
   }
 

@@ -5,6 +5,7 @@ import {
   type RelationshipUpdate,
 } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
+import type { LastOwner } from "../rights/last-owner.ts";
 import type { GroupRecord } from "./group-records.ts";
 import {
   type Ancestry,
@@ -24,6 +25,7 @@ export interface GroupMovesOptions {
   readonly tree: GroupTree;
   readonly places: PlaceRights;
   readonly rights: MoveRights;
+  readonly lastOwner: Pick<LastOwner, "guard">;
 }
 
 /**
@@ -50,7 +52,7 @@ export class GroupMoves {
     parentId: string,
     signal: AbortSignal,
   ): Promise<string> {
-    const { tree, places, rights } = this.#options;
+    const { tree, places, rights, lastOwner } = this.#options;
     await places.assertMayPlace(caller, { organizationId, parentId }, signal);
     const old = await tree.ancestry(id, signal);
     const former = old.ids[1] ?? "";
@@ -62,21 +64,26 @@ export class GroupMoves {
     await this.#assertDepth(id, { old, next }, signal);
     const above = old.ids.slice(1);
     const moved = { id, organizationId, above, newAbove: next.ids };
-    const granted = await rights.assertMayHandDown(caller, moved, signal);
-    await this.#write(
-      [
-        ...(former === "" ? [] : [deletion(id, former)]),
-        ...(parentId === "" ? [] : [creation(id, parentId)]),
-      ],
-      unique([
-        mustExist(zoneOf(id, organizationId)),
-        ...(parentId === "" ? [] : [mustExist(zoneOf(parentId, organizationId))]),
-        ...old.preconditions,
-        ...next.preconditions,
-        ...granted,
-      ]),
-      signal,
-    );
+    const held = [id, ...next.ids].map((group) => ({ type: "group", id: group }));
+    // Nobody gets power over the new place between the look at it and the write.
+    await lastOwner.guard({ held }, signal, async () => {
+      await places.assertMayPlace(caller, { organizationId, parentId }, signal);
+      const granted = await rights.assertMayHandDown(caller, moved, signal);
+      await this.#write(
+        [
+          ...(former === "" ? [] : [deletion(id, former)]),
+          ...(parentId === "" ? [] : [creation(id, parentId)]),
+        ],
+        unique([
+          mustExist(zoneOf(id, organizationId)),
+          ...(parentId === "" ? [] : [mustExist(zoneOf(parentId, organizationId))]),
+          ...old.preconditions,
+          ...next.preconditions,
+          ...granted,
+        ]),
+        signal,
+      );
+    });
     return former;
   }
 

@@ -36,16 +36,16 @@ export async function writeRelationships(
   const given = request.preconditions.map(toPrecondition);
   await visibility.assertMaySee(given.map(resourceOf));
   const { signal } = context;
-  const allowed = await rules.assertMayWrite(requirePrincipal(context), updates, signal);
-  const preconditions = [...given, ...allowed.preconditions];
-  if (preconditions.length > MAX_PRECONDITIONS) {
+  const caller = requirePrincipal(context);
+  const decide = async () => {
+    const allowed = await rules.assertMayWrite(caller, updates, signal);
+    const preconditions = [...given, ...allowed.preconditions];
+    if (preconditions.length <= MAX_PRECONDITIONS) return preconditions;
     throw invalid(
       `a call relies on at most ${MAX_PRECONDITIONS} preconditions, with one for each resource: write fewer at once`,
     );
-  }
-  const { revision } = await lastOwner
-    .write({ updates, preconditions }, signal)
-    .catch(withoutNames);
+  };
+  const { revision } = await lastOwner.write(updates, decide, signal).catch(withoutNames);
   await recordWrite(updates, context);
   return revision;
 }

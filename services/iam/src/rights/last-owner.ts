@@ -4,8 +4,8 @@ import {
   type ObjectReference,
   type Precondition,
   type Relationship,
+  type RelationshipUpdate,
   type Revision,
-  type WriteRequest,
 } from "svc-access/authz";
 import { DatabaseError, ServiceError } from "svc-access/runtime";
 import { EngineReads, tooMany } from "./engine-reads.ts";
@@ -25,6 +25,7 @@ const MOST_ZONES = 1000;
 const ZONE_OWNER = { type: "zone", relation: "owner" } as const;
 /** Subjects that are no users: the zone keeps its users without them. */
 const OTHERS: ReadonlySet<string> = new Set(["service", "service_account"]);
+const POWER: ReadonlySet<string> = new Set(["owner", "manager", "permission_admin"]);
 /** After these, the work of an operation may still happen. */
 const UNSETTLED: ReadonlySet<string> = new Set(["UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"]);
 
@@ -56,7 +57,8 @@ export class LastOwner {
    * Does an operation that may take owners from zones, unless it would leave a zone that has an enabled user as
    * its owner without one.
    *
-   * @param work gets what must be a part of its write, where it writes relationships
+   * @param work gets what must be a part of its write, where it writes relationships. It may begin long after this
+   * call: rights are decided in it, or again in it
    * @throws ServiceError FAILED_PRECONDITION if a zone would have no enabled owner; UNAVAILABLE if others change
    * the same owners for too long; AuthzError or DatabaseError
    */
@@ -66,12 +68,12 @@ export class LastOwner {
     work: (preconditions: readonly Precondition[]) => Promise<Result>,
   ): Promise<Result> {
     const relevant = { ...change, deletions: this.#relevant(change.deletions ?? []) };
-    const { deletions, leaving = [] } = relevant;
-    if (deletions.length === 0 && leaving.length === 0) return work([]);
-    const touched = [...deletions.map(({ resource }) => resource), ...leaving].map(objectText);
+    const { deletions, leaving = [], held = [] } = relevant;
+    const touched = [...deletions.map(({ resource }) => resource), ...leaving, ...held];
+    if (touched.length === 0) return work([]);
     let isAtWork = false;
     return this.#options.claims.during(
-      touched,
+      touched.map(objectText),
       signal,
       async (claims) => {
         const paths = await this.#otherOwners(relevant, claims, signal);
@@ -86,17 +88,26 @@ export class LastOwner {
   /**
    * Writes relationships, unless that would leave a zone without an enabled owner.
    *
-   * @throws ServiceError as `guard` does; AuthzError
+   * @param decide whether they may be written: it throws if not, and returns what must be a part of the write. It
+   * is asked once nothing is waited for any more: a right that was lost meanwhile does not count
+   * @throws ServiceError as `guard` does; AuthzError; what `decide` throws
    */
-  write(request: WriteRequest, signal: AbortSignal): Promise<{ readonly revision: Revision }> {
-    const { updates, preconditions = [] } = request;
+  async write(
+    updates: readonly RelationshipUpdate[],
+    decide: () => Promise<readonly Precondition[]>,
+    signal: AbortSignal,
+  ): Promise<{ readonly revision: Revision }> {
     const of = (isDeletion: boolean) =>
       updates
         .filter(({ operation }) => (operation === "DELETE") === isDeletion)
         .map(({ relationship }) => relationship);
-    return this.guard({ deletions: of(true), writes: of(false) }, signal, (needed) => {
-      const all = [...preconditions, ...needed];
-      return this.#options.engine.writeRelationships({ updates, preconditions: all }, { signal });
+    const [deletions, writes] = [of(true), of(false)];
+    // Who may not write does not learn who owns a zone.
+    if (this.#relevant(deletions).length > 0) await decide();
+    const held = writes.filter(hasPower).map(({ resource }) => resource);
+    return this.guard({ deletions, writes, held }, signal, async (needed) => {
+      const preconditions = [...(await decide()), ...needed];
+      return this.#options.engine.writeRelationships({ updates, preconditions }, { signal });
     });
   }
 
@@ -167,6 +178,11 @@ export class LastOwner {
     }
     return zones;
   }
+}
+
+/** Whether a relationship gives power over the groups below one: a move of a group must not overlook it. */
+function hasPower({ resource, relation }: Relationship): boolean {
+  return resource.type === "group" && POWER.has(relation);
 }
 
 function isSettled(error: unknown): boolean {

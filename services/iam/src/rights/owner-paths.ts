@@ -1,5 +1,5 @@
 import type { ObjectReference, Relationship, RelationshipFilter } from "svc-access/authz";
-import type { EngineReads } from "./engine-reads.ts";
+import { type EngineReads, tooMany } from "./engine-reads.ts";
 import { formatRelationship, objectText } from "./relationship-text.ts";
 import type { RightsModel } from "./rights-model.ts";
 
@@ -14,6 +14,8 @@ export interface OwnerChange {
   readonly writes?: readonly Relationship[];
   /** Users and groups that stop counting: they are disabled or deleted. */
   readonly leaving?: readonly ObjectReference[];
+  /** What other guarded operations may not change meanwhile, whoever owns zones. */
+  readonly held?: readonly ObjectReference[];
 }
 
 /** Why a user owns a zone: from the zone to the user, through groups. */
@@ -43,7 +45,11 @@ export class OwnerPaths {
     this.#enabled = enabled;
   }
 
-  /** The path of one of them; undefined if there is none, or none is found in 20,000 relationships. */
+  /**
+   * The path of one of them; undefined if there is none.
+   *
+   * @throws ServiceError FORBIDDEN if none is found in 20,000 relationships: then it is not known
+   */
   async find(zone: string, change: OwnerChange): Promise<OwnerPath | undefined> {
     const view = new ChangedView(change);
     const nodes: Node[] = [{ object: { type: "zone", id: zone }, relation: "owner", path: [] }];
@@ -69,7 +75,7 @@ export class OwnerPaths {
           if (relation === undefined) continue;
           nodes.push({ object: { type, id }, relation, path: [...path, relationship] });
         }
-        if (read > MOST) return undefined;
+        if (read > MOST) throw tooMany();
       }
     }
     return undefined;

@@ -54,7 +54,9 @@ export class RelationshipRules {
     );
     const writes = updates.filter(({ operation }) => operation !== "DELETE");
     const placed = await this.#assertPlaces(decision, updates);
-    await this.#assertMembers(decision, writes);
+    await this.#assertMembers(decision, writes, () => true);
+    const taken = updates.filter(isTakenFrom(caller));
+    await this.#assertMembers(decision, taken, ({ object }) => object.type === "zone");
     return { preconditions: [...named(writes), ...placed] };
   }
 
@@ -127,14 +129,19 @@ export class RelationshipRules {
     return preconditions;
   }
 
-  /** A new member of a set gets what its members hold, so the caller must be able to grant all of that. */
+  /**
+   * A new member of a set gets what its members hold, so the caller must be able to grant all of that. A former one
+   * loses it, and nobody takes from others the relations to a zone that protect their accounts: the caller must be
+   * able to revoke these.
+   */
   async #assertMembers(
     { reads, rights }: Decision,
-    writes: readonly RelationshipUpdate[],
+    changes: readonly RelationshipUpdate[],
+    counts: (relation: ObjectRelation) => boolean,
   ): Promise<void> {
     const { strong } = this.#model;
     const sets = new Map<string, { readonly object: ObjectReference; readonly relation: string }>();
-    for (const { relationship } of writes) {
+    for (const { relationship } of changes) {
       const { resource, relation } = relationship;
       for (const name of this.#model.usersets({ type: resource.type, relation }, strong)) {
         sets.set(`${objectText(resource)}#${name}`, { object: resource, relation: name });
@@ -143,11 +150,12 @@ export class RelationshipRules {
     const holdings = new StrongRelations(this.#model, reads);
     const held = await mapSome([...sets.values()], (set) => holdings.of(set));
     for (const [index, set] of [...sets.values()].entries()) {
-      if ((await rights.firstRefused(held[index] ?? [])) === undefined) continue;
+      const counting = (held[index] ?? []).filter(counts);
+      if ((await rights.firstRefused(counting)) === undefined) continue;
       const { object, relation } = set;
       throw new ServiceError(
         "FORBIDDEN",
-        `by ${objectText(object)}#${relation} its subjects hold relations that the caller may not grant`,
+        `by ${objectText(object)}#${relation} its subjects hold relations that the caller may not grant and revoke`,
       );
     }
   }
@@ -166,6 +174,13 @@ async function assertAll(
       ? "permission denied: a former or the new place of an object"
       : `permission denied: ${objectText(object)}#${relation}`,
   );
+}
+
+/** Deletions of what somebody else holds: everybody may leave. */
+function isTakenFrom({ subjectType, subjectId }: Caller) {
+  return ({ operation, relationship: { subject } }: RelationshipUpdate): boolean =>
+    operation === "DELETE" &&
+    !(subject.type === subjectType && subject.id === subjectId && subject.relation === undefined);
 }
 
 function written({ resource, relation }: Relationship): ObjectRelation {

@@ -36,9 +36,10 @@ export function refuseBarredCallers(
   };
   return async ({ principal }) => {
     if (principal?.source !== "gateway" || !Object.hasOwn(states, principal.subjectType)) return;
-    // Another issuer may have a user of the same id.
-    if (principal.organizationId !== organization || !isStorable(principal.subjectId)) return;
-    if (await isBarred(principal.subjectType, principal.subjectId)) {
+    const { organizationId, subjectType, subjectId } = principal;
+    // Another issuer may have a user of the same id. Not every gateway names the organization.
+    if (organizationId !== "" && organizationId !== organization) return;
+    if (isStorable(subjectId) && (await isBarred(subjectType, subjectId))) {
       throw new ServiceError("UNAUTHORIZED", "the caller is disabled or deleted");
     }
   };

@@ -126,8 +126,10 @@ export class UserChanges {
     const callerId = await this.#enabledCaller(call);
     await this.#assertCovers({ id }, call);
     const change = { leaving: [{ type: "user", id }] };
-    const ended = await owners.guard(change, call.signal, () =>
-      sessions.endWith(
+    const ended = await owners.guard(change, call.signal, async () => {
+      // It may have waited for long: a right that was lost meanwhile does not count.
+      await this.#assertCovers({ id }, call);
+      return sessions.endWith(
         id,
         async (transaction) => {
           // The tables of the service are in one database.
@@ -137,8 +139,8 @@ export class UserChanges {
           return mark(tx);
         },
         call,
-      ),
-    );
+      );
+    });
     if (ended === undefined) throw noUser();
   }
 

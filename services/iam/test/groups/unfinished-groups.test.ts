@@ -198,7 +198,7 @@ describe.each([
     const members = new GroupMembers({
       engine: afterDeletionOf(made.id),
       rules: new RelationshipRules(engine),
-      lastOwner: { guard: (_change, _signal, work) => work([]) },
+      lastOwner: { write: () => Promise.reject(new Error("nobody is removed")) },
     });
     const alice = { type: "user", id: "alice" };
     await expect(members.add(ROOT, made, alice, signal)).rejects.toMatchObject({

@@ -153,7 +153,8 @@ test("the write relies on the relationships of the other owner, but for those th
     },
   });
   const last = new LastOwner({ engine: observed, claims, enabled: async (ids) => new Set(ids) });
-  await last.write({ updates: updatesOf(`-${alice}`, bobInClub) }, AbortSignal.timeout(60_000));
+  const updates = updatesOf(`-${alice}`, bobInClub);
+  await last.write(updates, async () => [], AbortSignal.timeout(60_000));
   const filters = requests[0]?.preconditions?.map(({ kind, filter }) => [
     kind,
     filter.resourceId,

@@ -52,7 +52,7 @@ async function replicas({ open }: TestDatabase, random: Random, ...stored: strin
     const claims = new OwnerClaims(open().as<OwnerClaimTables>());
     const last = new LastOwner({ engine: slow, claims, enabled });
     return {
-      remove: (text: string) => last.write({ updates: updatesOf(`-${text}`) }, signal),
+      remove: (text: string) => last.write(updatesOf(`-${text}`), async () => [], signal),
       disable: (id: string) =>
         last.guard({ leaving: [{ type: "user", id }] }, signal, async () => {
           await pause();
@@ -190,7 +190,7 @@ describe("an operation that looked before another one granted [IAM-10]", () => {
   test("keeps others from relying on what it takes away", async () => {
     const { engine, claims, all, end } = await begin();
     const last = new LastOwner({ engine, claims: claims(), enabled: all });
-    const remove = () => outcome(last.write({ updates: updatesOf(`-${OWNER("a")}`) }, signal));
+    const remove = () => outcome(last.write(updatesOf(`-${OWNER("a")}`), async () => [], signal));
     expect(await remove()).toBe("UNAVAILABLE");
     await end();
     expect(await remove()).toBe("FAILED_PRECONDITION");

@@ -65,7 +65,10 @@ describe("a member gets what the members of the group hold [IAM-7]", () => {
     ["umanager", "group:board#member@user:umanager", "FORBIDDEN"],
     ["admin", "group:board#member@user:admin", "FORBIDDEN"],
     ["owner", "group:board#member@user:x", "written"],
-    ["admin", "-group:board#member@user:chair", "written"],
+    // The group owns the zone, so that is to revoke an owner; everybody may leave.
+    ["admin", "-group:board#member@user:chair", "FORBIDDEN"],
+    ["owner", "-group:board#member@user:chair", "written"],
+    ["chair", "-group:board#member@user:chair", "written"],
   ]);
   for (const [held, refused, allowed] of [
     ["zone:acme#admin", "umanager", "admin"],

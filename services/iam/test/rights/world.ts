@@ -106,7 +106,13 @@ export class World {
     this.#rules = rules;
     this.#lastOwner = lastOwner;
     this.#creation = new GroupCreation({ engine, records, tree, rights: places });
-    this.#moves = new GroupMoves({ engine, tree, places, rights: new MoveRights(engine, rules) });
+    this.#moves = new GroupMoves({
+      engine,
+      tree,
+      places,
+      rights: new MoveRights(engine, rules),
+      lastOwner,
+    });
     this.#members = new GroupMembers({ engine, rules, lastOwner });
   }
 
@@ -186,8 +192,9 @@ export class World {
 
   #writing(by: { subjectType: string; subjectId: string }, updates: readonly RelationshipUpdate[]) {
     const run = async () => {
-      const { preconditions } = await this.#rules.assertMayWrite(by, updates, signal);
-      await this.#lastOwner.write({ updates, preconditions }, signal);
+      const decide = async () =>
+        (await this.#rules.assertMayWrite(by, updates, signal)).preconditions;
+      await this.#lastOwner.write(updates, decide, signal);
     };
     return { text: JSON.stringify(updates), run };
   }

@@ -76,6 +76,7 @@ export class Explainer {
     const children: Explanation[] = [];
     for (const edge of findEdges(this.#graph, filterOf(resource, relation))) {
       if (this.#isFull(walk)) break;
+      walk.decisions.read();
       const relationship = this.#graph.relationshipOf(edge);
       const userset = relationship.subject;
       if (userset.relation === undefined) continue;

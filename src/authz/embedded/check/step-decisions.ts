@@ -11,6 +11,10 @@ import type { Checker } from "./checker.ts";
 
 /** The most steps of the checks of an explanation, which are made without a pause. */
 const MAX_CHECK_STEPS = 5_000_000;
+/** How many of them take as long as to begin a check. */
+const CHECK_STEPS = 100;
+/** How many take as long as to read a relationship. */
+const READ_STEPS = 150;
 
 /** Decides the steps of one explanation, with the checker itself. */
 export class StepDecisions {
@@ -62,6 +66,7 @@ export class StepDecisions {
   /** The objects that a relation of an object names. */
   *related(resource: ObjectReference, relation: string): Generator<ObjectReference> {
     for (const edge of findEdges(this.#graph, filterOf(resource, relation))) {
+      this.read();
       const { type, id } = this.#graph.relationshipOf(edge).subject;
       yield { type, id };
     }
@@ -77,14 +82,22 @@ export class StepDecisions {
     const { typeIds, memberIds } = this.#graph.program;
     const node = memberIds[typeIds.get(type) as number]?.get(name) ?? NO_MEMBER;
     const holds = this.#checker.check(this.#graph.findObject(type, id), node, this.#subject);
-    this.#steps += this.#checker.steps + 1;
-    if (this.#steps > MAX_CHECK_STEPS) {
-      throw new AuthzError(
-        "RESOURCE_EXHAUSTED",
-        `the explanation took more than ${MAX_CHECK_STEPS} steps`,
-      );
-    }
+    this.#count(this.#checker.steps + CHECK_STEPS);
     return holds;
+  }
+
+  /** Counts a relationship that is read. @throws AuthzError RESOURCE_EXHAUSTED if there are too many */
+  read(): void {
+    this.#count(READ_STEPS);
+  }
+
+  #count(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps <= MAX_CHECK_STEPS) return;
+    throw new AuthzError(
+      "RESOURCE_EXHAUSTED",
+      `the explanation took more than ${MAX_CHECK_STEPS} steps`,
+    );
   }
 }
 

@@ -135,6 +135,16 @@ it("the size and depth of an explanation are limited", async () => {
   }
 });
 
+it("an explanation that would look through too many relationships is refused", async () => {
+  const many = Array.from({ length: 40_000 }, (_, index) => `doc:a#reader@group:g${index}#member`);
+  const store = createMemoryStore([...many, "group:g39999#member@user:x"].map(relationshipOf));
+  const engine = await engineOf(SCHEMA, store);
+  const { resource, relation: permission, subject } = relationshipOf("doc:a#view@user:x");
+  const request = { resource, permission, subject };
+  expect((await engine.check(request)).allowed).toBe(true);
+  await expect(engine.explain(request)).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+});
+
 function sizeOf({ children }: Explanation): { size: number; depth: number } {
   const below = children.map(sizeOf);
   return {
