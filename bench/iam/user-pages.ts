@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { createAuthorizationEngine } from "svc-access/runtime";
 import { loadIamConfig } from "../../services/iam/src/config/load-iam-config.ts";
-import { pageTokenAfter } from "../../services/iam/src/users/page-token.ts";
+import { USER_PAGES } from "../../services/iam/src/users/page-token.ts";
 import { besidePinned } from "../pinning.ts";
 import { note } from "../verdict.ts";
 import { type BenchIam, startIam } from "./iam-service.ts";
@@ -81,7 +81,7 @@ async function readPages(iam: BenchIam, size: number, pages: number): Promise<nu
   let next = 0;
   const read = async (): Promise<void> => {
     for (let page = next++; page < pages; page = next++) {
-      const token = pageTokenAfter(userNameAt(placeOf(page, USERS)));
+      const token = USER_PAGES.after(userNameAt(placeOf(page, USERS)));
       const url = `http://127.0.0.1:${iam.port}/v1/users?page_size=${size}&page_token=${token}`;
       const response = await fetch(url, {
         headers: {

@@ -5,10 +5,7 @@ import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { FoundUsers, UserSearch } from "../accounts/user-search.ts";
 import type { GroupRecord, GroupRecords } from "../groups/group-records.ts";
 import { childrenFilter, type GroupTree } from "../groups/group-tree.ts";
-import {
-  readPageToken as readGroupToken,
-  writePageToken as writeGroupToken,
-} from "../groups/page-token.ts";
+import { GROUP_PAGES } from "../groups/page-token.ts";
 import type { OrganizationRecords } from "../organizations/organization-records.ts";
 import type {
   Directory,
@@ -20,7 +17,7 @@ import type {
   UserQuery,
 } from "../provider/directory.ts";
 import type { Groups } from "../users/groups.ts";
-import { pageTokenAfter, readPageToken } from "../users/page-token.ts";
+import { USER_PAGES } from "../users/page-token.ts";
 
 /** What the directory is made of. */
 export interface LocalDirectoryOptions {
@@ -66,7 +63,7 @@ export class LocalDirectory implements Directory {
     { size: limit, after: token, text, groupId }: UserQuery,
     signal: AbortSignal,
   ): Promise<DirectoryPage<DirectoryUser> | undefined> {
-    const after = readPageToken(token);
+    const after = USER_PAGES.read(token);
     if (organization !== this.#options.organization) return this.#empty(organization);
     const query = { text, after, limit };
     const { search } = this.#options;
@@ -82,7 +79,7 @@ export class LocalDirectory implements Directory {
     { size, after: token, parentId }: GroupQuery,
     signal: AbortSignal,
   ): Promise<DirectoryPage<DirectoryGroup> | undefined> {
-    const after = readGroupToken(token);
+    const after = GROUP_PAGES.read(token);
     if ((await this.organization(organization)) === undefined) return undefined;
     const { groups, tree } = this.#options;
     // One more than is returned shows whether there is a next page.
@@ -98,7 +95,7 @@ export class LocalDirectory implements Directory {
     const last = page.at(-1);
     return {
       items: page.map((group) => ({ ...group, parentId: parents.get(group.id) ?? "" })),
-      next: found.length > size && last !== undefined ? writeGroupToken(last.id) : "",
+      next: found.length > size && last !== undefined ? GROUP_PAGES.after(last.id) : "",
     };
   }
 
@@ -115,7 +112,7 @@ export class LocalDirectory implements Directory {
     const ids = users.map(({ id }) => id);
     const groupIds = await this.#options.groupsOf.ofUsers(ids, { signal });
     const shown = (user: LocalAccount) => ({ ...user, groupIds: groupIds.get(user.id) ?? [] });
-    return { items: users.map(shown), next: next === undefined ? "" : pageTokenAfter(next) };
+    return { items: users.map(shown), next: next === undefined ? "" : USER_PAGES.after(next) };
   }
 
   /** The direct members of a group of an organization. */

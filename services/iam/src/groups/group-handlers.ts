@@ -12,7 +12,7 @@ import { groupMessage } from "./group-message.ts";
 import type { GroupMoves } from "./group-moves.ts";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 import type { GroupTree } from "./group-tree.ts";
-import { readPageToken, writePageToken } from "./page-token.ts";
+import { GROUP_PAGES } from "./page-token.ts";
 import type { VisibleGroups } from "./visible-groups.ts";
 
 /** What the handlers need. */
@@ -48,7 +48,7 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
 
     async listVisibleGroups(request, context) {
       const size = pageSizeOf(request);
-      const after = readPageToken(request.pageToken);
+      const after = GROUP_PAGES.read(request.pageToken);
       // One more than is returned shows whether there is a next page.
       const page = { after, limit: size + 1 };
       const caller = requirePrincipal(context);
@@ -59,7 +59,7 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
       const last = ids.at(-1);
       return {
         groups: shown.map((record) => groupMessage(record, parents.get(record.id))),
-        nextPageToken: found.length > size && last !== undefined ? writePageToken(last) : "",
+        nextPageToken: found.length > size && last !== undefined ? GROUP_PAGES.after(last) : "",
       };
     },
 

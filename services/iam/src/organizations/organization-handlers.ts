@@ -8,7 +8,7 @@ import { organizationIdProblem } from "./organization-id.ts";
 import { organizationMessage } from "./organization-message.ts";
 import type { OrganizationFields, OrganizationRecords } from "./organization-records.ts";
 import type { OrganizationZones } from "./organization-zones.ts";
-import { readPageToken, writePageToken } from "./page-token.ts";
+import { ORGANIZATION_PAGES } from "./page-token.ts";
 import { websiteUrlProblem } from "./website-url.ts";
 
 /** What the handlers need. */
@@ -48,12 +48,13 @@ export function organizationHandlers(
     async listOrganizations(request) {
       const size = pageSizeOf(request);
       // One more than is returned shows whether there is a next page.
-      const found = await records.list(readPageToken(request.pageToken), size + 1);
+      const found = await records.list(ORGANIZATION_PAGES.read(request.pageToken), size + 1);
       const page = found.slice(0, size);
       const last = page.at(-1);
       return {
         organizations: page.map(organizationMessage),
-        nextPageToken: found.length > size && last !== undefined ? writePageToken(last.id) : "",
+        nextPageToken:
+          found.length > size && last !== undefined ? ORGANIZATION_PAGES.after(last.id) : "",
       };
     },
 

@@ -9,7 +9,7 @@ import { pageSizeOf } from "../rpc/page-size.ts";
 import { refuseInvalidFields } from "../users/invalid-fields.ts";
 import { assertOwnOrganization } from "../users/own-organization.ts";
 import type { KnownAccounts } from "./known-accounts.ts";
-import { readPageToken, writePageToken } from "./page-token.ts";
+import { SERVICE_ACCOUNT_PAGES } from "./page-token.ts";
 import type { ServiceAccountChanges } from "./service-account-changes.ts";
 import { changedMeanwhile } from "./service-account-errors.ts";
 import { accountMessage } from "./service-account-messages.ts";
@@ -50,13 +50,15 @@ export function serviceAccountHandlers(
       assertOwnOrganization(context, organization);
       const size = pageSizeOf(request);
       // One more than is returned shows whether there is a next page.
-      const found = await known.list(readPageToken(request.pageToken), size + 1);
+      const found = await known.list(SERVICE_ACCOUNT_PAGES.read(request.pageToken), size + 1);
       const page = found.slice(0, size);
       const last = page.at(-1);
       return {
         serviceAccounts: page.map(accountMessage),
         nextPageToken:
-          found.length > size && last !== undefined ? writePageToken(last.account.id) : "",
+          found.length > size && last !== undefined
+            ? SERVICE_ACCOUNT_PAGES.after(last.account.id)
+            : "",
       };
     },
 

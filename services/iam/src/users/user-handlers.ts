@@ -8,12 +8,12 @@ import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
 import { passwordProblem } from "../accounts/passwords/password-rules.ts";
 import type { UserPages } from "../accounts/user-pages.ts";
-import { usernameProblem } from "../accounts/username.ts";
+import { usernameKey, usernameProblem } from "../accounts/username.ts";
 import { QueueFullError } from "../queue/work-queue.ts";
 import type { Groups } from "./groups.ts";
 import { refuseInvalidFields } from "./invalid-fields.ts";
 import { assertOwnOrganization } from "./own-organization.ts";
-import { readPageToken, writePageToken } from "./page-token.ts";
+import { USER_PAGES } from "./page-token.ts";
 import { userOf } from "./user-message.ts";
 
 /** What the handlers need. */
@@ -43,7 +43,7 @@ export function userHandlers(options: UserHandlersOptions): UserHandlers {
       }
       const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
       // One more than is returned shows whether there is a next page.
-      const found = await pages.list(readPageToken(pageToken), size + 1);
+      const found = await pages.list(USER_PAGES.read(pageToken), size + 1);
       const page = found.slice(0, size);
       const groupIds = await groups.ofUsers(
         page.map(({ id }) => id),
@@ -52,7 +52,10 @@ export function userHandlers(options: UserHandlersOptions): UserHandlers {
       const last = page.at(-1);
       return {
         users: page.map((account) => userOf(account, groupIds.get(account.id) ?? [])),
-        nextPageToken: found.length > size && last !== undefined ? writePageToken(last) : "",
+        nextPageToken:
+          found.length > size && last !== undefined
+            ? USER_PAGES.after(usernameKey(last.username))
+            : "",
       };
     },
 
