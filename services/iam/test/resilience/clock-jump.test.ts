@@ -55,6 +55,7 @@ beforeAll(async () => {
       },
       database: { driver: "sqlite", file: join(folder, "iam.db") },
       iam: {
+        services: { hub: { may_exchange_tokens: true } },
         organization: "acme",
         public_url: origin,
         encryption_key_file: join(folder, "encryption-key"),
