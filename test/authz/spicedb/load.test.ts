@@ -119,6 +119,8 @@ describe.skipIf(datastoreIsAbsent())(
         const { items, nextCursor } = await engine.readRelationships(
           { resourceType: "document" },
           page,
+          // A write whose outcome was not known is seen by the watch, and not by a read of an older state.
+          { newest: true },
         );
         for (const { resource } of items) stored.add(resource.id);
         cursor = nextCursor;
