@@ -49,19 +49,38 @@ export class PackageOwners {
 
 /** The protobuf services whose protos this npm package ships, and their RPCs. */
 export const SHIPPED_SERVICES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  shipped("IAMAuthorizationService", "WriteRelationships CheckPermission ListRelationships"),
+  shipped("IAMAuditService", "ListAuditEvents ExportAuditEvents FollowAuditEvents"),
   shipped(
     "IAMAuthService",
     "BuildLoginURL ExchangeCode RefreshToken VerifyToken RevokeToken GetMe UpdateMe GetUserPreferences UpdateUserPreferences",
   ),
+  shipped(
+    "IAMAuthorizationService",
+    "WriteRelationships CheckPermission ExplainPermission ListAccess ListRelationships",
+  ),
   shipped("IAMDirectoryService", "GetUser ListUsers GetOrganization ListGroups"),
+  shipped(
+    "IAMGroupService",
+    "CreateGroup GetGroup ListVisibleGroups UpdateGroup MoveGroup DeleteGroup AddMember RemoveMember ListMembers",
+  ),
+  shipped(
+    "IAMLocalUserService",
+    "ListUsers CreateUser GetUser UpdateUser DisableUser EnableUser DeleteUser",
+  ),
+  shipped(
+    "IAMOrganizationService",
+    "CreateOrganization GetOrganization ListOrganizations UpdateOrganization DeleteOrganization",
+  ),
   shipped("IAMPasswordService", "ChangeMyPassword CreatePasswordResetLink"),
   shipped(
     "IAMPermissionService",
-    "CheckPermission WriteRelationship DeleteRelationship LookupResources LookupSubjects",
+    "CheckPermission CheckBulkPermissions CheckAnyPermission ExplainPermission WriteRelationship DeleteRelationship WriteRelationships ReadRelationships WatchRelationships GetModel LookupResources LookupSubjects",
   ),
-  shipped("IAMLocalUserService", "ListUsers CreateUser"),
   shipped("IAMRevocationService", "WatchRevocations"),
+  shipped(
+    "IAMServiceAccountService",
+    "CreateServiceAccount GetServiceAccount ListServiceAccounts UpdateServiceAccount DisableServiceAccount EnableServiceAccount DeleteServiceAccount CreateServiceAccountKey ListServiceAccountKeys DeleteServiceAccountKey",
+  ),
   shipped(
     "IAMSessionService",
     "ListMySessions EndMySession EndMyOtherSessions ListUserSessions EndUserSession EndUserSessions",

@@ -3,10 +3,14 @@ import { describe, expect, test } from "vitest";
 import { SHIPPED_SERVICES } from "../../../src/compiler/read/package-owners.ts";
 import { readApi } from "../../../src/compiler/read/read-api.ts";
 import { file_svc_iam_v1_administration } from "../../../src/gen/proto/svc/iam/v1/administration_pb.ts";
+import { file_svc_iam_v1_audit } from "../../../src/gen/proto/svc/iam/v1/audit_pb.ts";
 import { file_svc_iam_v1_auth } from "../../../src/gen/proto/svc/iam/v1/auth_pb.ts";
 import { file_svc_iam_v1_directory } from "../../../src/gen/proto/svc/iam/v1/directory_pb.ts";
+import { file_svc_iam_v1_groups } from "../../../src/gen/proto/svc/iam/v1/groups_pb.ts";
+import { file_svc_iam_v1_organizations } from "../../../src/gen/proto/svc/iam/v1/organizations_pb.ts";
 import { file_svc_iam_v1_permission } from "../../../src/gen/proto/svc/iam/v1/permission_pb.ts";
 import { file_svc_iam_v1_revocation } from "../../../src/gen/proto/svc/iam/v1/revocation_pb.ts";
+import { file_svc_iam_v1_service_accounts } from "../../../src/gen/proto/svc/iam/v1/service_accounts_pb.ts";
 import { file_svc_iam_v1_sessions } from "../../../src/gen/proto/svc/iam/v1/sessions_pb.ts";
 import { file_svc_iam_v1_users } from "../../../src/gen/proto/svc/iam/v1/users_pb.ts";
 import { checkApi } from "../../../src/rules/check-api.ts";
@@ -20,6 +24,10 @@ const SHIPPED = [
   file_svc_iam_v1_revocation,
   file_svc_iam_v1_sessions,
   file_svc_iam_v1_users,
+  file_svc_iam_v1_audit,
+  file_svc_iam_v1_groups,
+  file_svc_iam_v1_organizations,
+  file_svc_iam_v1_service_accounts,
 ];
 
 function read(...files: readonly Uint8Array[]) {
