@@ -39,14 +39,6 @@ export function observe(
   return { ran: total, hours: [...kept, now] };
 }
 
-/**
- * Whether `latest` is reliable: a device without a clock shows 1970 for a while, and events that it
- * stores then count from the first certain time.
- */
-export function isSettled({ ran }: ObservedTime): boolean {
-  return ran >= BELIEVED_AFTER_HOURS * HOUR;
-}
-
 /** The earliest time that it can be now, in milliseconds since the epoch. */
 export function earliest({ ran, hours }: ObservedTime): number {
   return ran + Math.min(...hours.map(([, least]) => least));

@@ -1,5 +1,11 @@
 import { sql } from "kysely";
-import { type Clocks, type ObservedTime, observe } from "../../../common/observed-time.ts";
+import {
+  BELIEVED_AFTER_HOURS,
+  type Clocks,
+  latest,
+  type ObservedTime,
+  observe,
+} from "../../../common/observed-time.ts";
 import type { Database, DatabaseKind } from "../../../database/database.ts";
 import type { AuditTables } from "../store/audit-table.ts";
 import { visibleHead } from "../store/change-order.ts";
@@ -18,6 +24,46 @@ function firstObserved(clock: number, stored: number | undefined): ObservedTime 
 export interface TimeState extends ObservedTime {
   /** Up to which change events are only known by their time: they were stored before retention began. */
   readonly stampedTo: number;
+  /** The marks of the last two days of running, the oldest first; absent in an older state. */
+  readonly marks?: readonly TimeMark[];
+}
+
+/** The last change that was stored when the service had run this long, in milliseconds. */
+export type TimeMark = readonly [change: number, ran: number];
+
+const HOUR = 3_600_000;
+/** The running time from one mark to the next: events are kept longer by as much. */
+const MARK_EVERY = HOUR;
+/** The running time after which the clock was right at least once. */
+const CERTAIN_AFTER = BELIEVED_AFTER_HOURS * HOUR;
+/**
+ * For how much running time a mark can still become earlier: until a clock that was ahead when it
+ * became certain has shown the right time for a day.
+ */
+const FINAL_AFTER = 2 * CERTAIN_AFTER + 2 * HOUR;
+
+/**
+ * The latest time at which the changes up to a mark can have been stored; undefined while the clock
+ * could have been behind ever since, as after a start on a machine without a clock of its own. From a
+ * day of running on, the clock was right at some moment after the mark, and the time between that
+ * moment and the mark is at least the running time between them.
+ */
+export function latestOf(state: TimeState, [, ran]: TimeMark): number | undefined {
+  if (state.ran - ran < CERTAIN_AFTER) return undefined;
+  return latest(state) - (state.ran - ran);
+}
+
+/** Adds the mark of this moment if one is due, and drops those that are final. */
+async function marksOf(
+  { marks = [] }: TimeState,
+  ran: number,
+  head: () => Promise<number>,
+): Promise<readonly TimeMark[]> {
+  const open = marks.filter(([, of]) => ran - of < FINAL_AFTER);
+  const last = marks.at(-1);
+  if (last !== undefined && ran - last[1] < MARK_EVERY) return open;
+  const change = await head();
+  return last?.[0] === change ? open : [...open, [change, ran]];
 }
 
 /**
@@ -51,7 +97,8 @@ export class StoredTime {
     for (let attempt = 1; ; attempt++) {
       const at = this.#clocks.monotonic();
       const { version, text, clock } = await this.#read();
-      const state = text === "" ? await this.#first(clock) : this.#next(parse(text), at, clock);
+      const state =
+        text === "" ? await this.#first(clock) : await this.#next(parse(text), at, clock);
       if (await this.#write(version, state)) {
         this.#last = { ran: state.ran, at };
         return { state, clock };
@@ -87,11 +134,12 @@ export class StoredTime {
   }
 
   /** Replicas run at the same time, so their running times are not added up. */
-  #next(state: TimeState, at: number, clock: number): TimeState {
+  async #next(state: TimeState, at: number, clock: number): Promise<TimeState> {
     const { ran, at: since } = this.#last ?? { ran: 0, at };
     const passed = Math.min(Math.max(at - since, 0), MOST_AT_ONCE);
     const total = this.#last === undefined ? state.ran : Math.max(state.ran, ran + passed);
-    return { ...observe(state, total - state.ran, clock), stampedTo: state.stampedTo };
+    const marks = await marksOf(state, total, () => visibleHead(this.#database));
+    return { ...observe(state, total - state.ran, clock), stampedTo: state.stampedTo, marks };
   }
 
   async #write(version: number, state: TimeState): Promise<boolean> {

@@ -4,14 +4,12 @@ import {
   BELIEVED_AFTER_HOURS,
   type Clocks,
   earliest,
-  isSettled,
   latest,
   SYSTEM_CLOCKS,
 } from "../../../common/observed-time.ts";
 import type { Database } from "../../../database/database.ts";
 import type { AuditTables } from "../store/audit-table.ts";
-import { visibleHead } from "../store/change-order.ts";
-import { HAS_CLOCK, StoredTime } from "./retention-clock.ts";
+import { HAS_CLOCK, latestOf, StoredTime, type TimeState } from "./retention-clock.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -128,7 +126,7 @@ export class Retention {
       const now = this.#clocks.monotonic();
       if (now - this.#removedAt < HOUR) return;
       this.#removedAt = now;
-      await mark(this.#database, isSettled(state) ? latest(state) : NEVER);
+      await storeMarks(this.#database, state);
       const removed = await this.#remove(earliest(state) - this.#maxAgeMs, state.stampedTo);
       if (removed > 0) this.#logger.info({ removed }, "old audit events were removed");
     } catch (error) {
@@ -174,37 +172,25 @@ export class Retention {
   }
 }
 
-/** The distance of marks, in milliseconds: events are kept longer by this time. */
-const APART = 3_600_000;
-
-/** The time of a mark that only records its change. */
+/** The time of a mark whose time is not certain yet: it only keeps the count of changes. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/**
- * Marks the events that are stored by now, with the latest time that it can be; not more often than
- * needed.
- */
-export async function mark(database: Database<AuditTables>, latest: number): Promise<void> {
-  const { kysely } = database;
-  const last = await kysely
-    .selectFrom("audit_marks")
-    .select(["change", "latest"])
-    .orderBy("change", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  const change = await visibleHead(database);
-  if (last !== undefined) {
-    const isNew = change > Number(last.change);
-    const later = latest - Number(last.latest);
-    if (isNew ? Math.abs(later) < APART : later >= 0) return;
-  }
+/** Stores the marks of a state. A mark may become earlier, not later: each of its times is a bound. */
+async function storeMarks({ kysely }: Database<AuditTables>, state: TimeState): Promise<void> {
+  const { marks = [] } = state;
+  if (marks.length === 0) return;
+  const rows = marks.map((mark) => ({
+    change: mark[0],
+    latest: latestOf(state, mark) ?? NEVER,
+  }));
   await kysely
     .insertInto("audit_marks")
-    .values({ change, latest })
-    // If there are two times for a change, the earlier one applies: the later is from a clock that
-    // was ahead, or from another replica.
+    .values(rows)
     .onConflict((conflict) =>
-      conflict.column("change").doUpdateSet({ latest }).where("audit_marks.latest", ">", latest),
+      conflict
+        .column("change")
+        .doUpdateSet((eb) => ({ latest: eb.ref("excluded.latest") }))
+        .whereRef("audit_marks.latest", ">", "excluded.latest"),
     )
     .execute();
 }
