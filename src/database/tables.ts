@@ -44,6 +44,21 @@ export function isOutdated({ name, component, made, known }: TableVersion): bool
   );
 }
 
+/** What a migration did: it made the first tables, changed existing ones, or found those of this version. */
+export type TableChange = "created" | "migrated" | "unchanged";
+
+/** What a migration from a version does. */
+export function changeFrom({ made, known }: Pick<TableVersion, "made" | "known">): TableChange {
+  if (made >= known) return "unchanged";
+  return made === 0 ? "created" : "migrated";
+}
+
+/** What the migrations of all parts of a database did: it is `created` only if no part had tables. */
+export function joinChanges(changes: readonly TableChange[]): TableChange {
+  const [first = "unchanged"] = changes;
+  return changes.every((change) => change === first) ? first : "migrated";
+}
+
 /** Explains a migration that failed because the user of the connection may not create tables. */
 export function explainMigration(
   error: unknown,

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { note } from "../common/note.ts";
+import type { TableChange } from "../database/tables.ts";
 import type { ServiceConfig } from "../runtime/configuration/service-config.ts";
 import { OperatorError, readConfig } from "./command/flags.ts";
 
@@ -9,6 +10,13 @@ export function databaseCommand(): Command {
   for (const command of [migrateCommand()]) group.addCommand(command);
   return group;
 }
+
+/** What the command reports. */
+const REPORTS: Readonly<Record<TableChange, string>> = {
+  created: "created the tables",
+  migrated: "migrated the tables to this version",
+  unchanged: "the tables already have this version",
+};
 
 /** The variable with the URL of the owner. */
 const OWNER_URL = "SVC_ACCESS_OWNER_URL";
@@ -46,8 +54,7 @@ Exit codes: 0 the tables have this version, 2 usage, or a database that rejects 
     .action(async ({ config: file, url }: MigrateFlags) => {
       const config = asOwner(await readConfig(file), url);
       const { migrateDatabase } = await import("../runtime/server/migrate-database.ts");
-      await migrateDatabase(config);
-      note("the tables have this version");
+      note(REPORTS[await migrateDatabase(config)]);
     });
 }
 

@@ -4,9 +4,11 @@ import type { DatabaseKind } from "../../database/database.ts";
 import type { TableRights } from "../../database/postgres/postgres-rights.ts";
 import {
   COLUMN_TYPES,
+  changeFrom,
   explainMigration,
   isOutdated,
   readVersion,
+  type TableChange,
   type TableVersion,
 } from "../../database/tables.ts";
 import type { StoreDatabase } from "./store-database.ts";
@@ -39,12 +41,13 @@ const RIGHTS: TableRights = {
  *
  * @throws DatabaseError FAILED_PRECONDITION if a newer program made them, or the user lacks a right
  */
-export async function migrate(database: StoreDatabase): Promise<void> {
+export async function migrate(database: StoreDatabase): Promise<TableChange> {
   await database.assertRights?.(RIGHTS);
   const version = await tableVersion(database, database.writer);
-  if (!isOutdated(version)) return;
+  if (!isOutdated(version)) return "unchanged";
   await makeTables(database, version);
   await database.assertRights?.(RIGHTS);
+  return changeFrom(version);
 }
 
 /** The existing version of the tables, and the version that this program needs. */

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { type Kysely, sql } from "kysely";
+import type { TableChange } from "../../database/tables.ts";
 import { AuthzError } from "../engine/authz-error.ts";
 import { migrate } from "./migrations.ts";
 import type { StoreDatabase } from "./store-database.ts";
@@ -20,6 +21,29 @@ export interface Ownership {
  */
 export async function claim(database: StoreDatabase): Promise<Ownership> {
   await migrate(database);
+  return take(database);
+}
+
+/**
+ * Makes the tables of a store, or migrates them to this version, as its holder meanwhile.
+ *
+ * @throws AuthzError if another process holds the store, or as opening it does
+ */
+export async function migrateStore(database: StoreDatabase): Promise<TableChange> {
+  try {
+    await database.connect();
+    const change = await migrate(database);
+    const { epoch } = await take(database);
+    await release(database, epoch);
+    return change;
+  } catch (error) {
+    throw database.explain(error);
+  } finally {
+    await database.close();
+  }
+}
+
+async function take(database: StoreDatabase): Promise<Ownership> {
   const row = await database.writer
     .updateTable("meta")
     .set({ epoch: sql<number>`epoch + 1`, holder: JSON.stringify(thisProcess()) })

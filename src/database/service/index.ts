@@ -17,7 +17,7 @@ export { sql } from "kysely";
 export type { DatabaseKind, DatabaseSettings, PoolStats } from "../database.ts";
 export { DatabaseError, type DatabaseErrorCode } from "../database-error.ts";
 export type { TableRight, TableRights } from "../postgres/postgres-rights.ts";
-export type { ColumnTypes } from "../tables.ts";
+export type { ColumnTypes, TableChange } from "../tables.ts";
 export {
   type DatabaseConfig,
   migrateServiceDatabase,

@@ -3,7 +3,14 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database, DatabaseKind } from "../database.ts";
 import { createSchema } from "../postgres/create-schema.ts";
 import { assertRights, type TableRights } from "../postgres/postgres-rights.ts";
-import { explainMigration, isOutdated, readVersion, type TableVersion } from "../tables.ts";
+import {
+  changeFrom,
+  explainMigration,
+  isOutdated,
+  readVersion,
+  type TableChange,
+  type TableVersion,
+} from "../tables.ts";
 import { assertHistory, createHistory, type MigrationTables } from "./migration-history.ts";
 import { type Migration, runNamedStep } from "./migration-step.ts";
 
@@ -32,14 +39,15 @@ export async function migrate(
   // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
   database: Database<any>,
   set: MigrationSet,
-): Promise<void> {
+): Promise<TableChange> {
   const target = database.as<MigrationTables>();
   try {
     await assertAllRights(target, set);
     const found = await tableVersion(target, set, target.kysely);
-    if (!isOutdated(found)) return;
-    await makeTables(target, set, found);
+    if (!isOutdated(found)) return "unchanged";
+    const change = await makeTables(target, set, found);
     await assertAllRights(target, set);
+    return change;
   } catch (error) {
     throw target.explain(error);
   }
@@ -83,14 +91,14 @@ async function makeTables(
   target: Database<MigrationTables>,
   set: MigrationSet,
   found: TableVersion,
-): Promise<void> {
+): Promise<TableChange> {
   try {
     if (target.schema !== undefined) await createSchema(target.kysely, target.schema);
-    await locked(target, async (connection) => {
+    return await locked(target, async (connection) => {
       await createHistory(connection, target);
       // Another process may have migrated while this one waited.
       const now = await tableVersion(target, set, connection);
-      if (!isOutdated(now)) return;
+      if (!isOutdated(now)) return "unchanged";
       const { component, steps, names } = set;
       for (const [index, step] of steps.entries()) {
         if (index < now.made) continue;
@@ -102,6 +110,7 @@ async function makeTables(
         const row = { component, version, time: new Date().toISOString(), name: name ?? null };
         await connection.insertInto("component_migrations").values(row).execute();
       }
+      return changeFrom(now);
     });
   } catch (error) {
     throw explainMigration(error, found);
@@ -117,17 +126,18 @@ const LOCKS: Readonly<
 };
 
 /** Runs work in a transaction that excludes other processes. */
-function locked(
+function locked<Result>(
   { kysely, kind }: Database<MigrationTables>,
-  work: (connection: Kysely<MigrationTables>) => Promise<void>,
-): Promise<void> {
+  work: (connection: Kysely<MigrationTables>) => Promise<Result>,
+): Promise<Result> {
   return kysely.connection().execute(async (connection) => {
     const { begin, lock } = LOCKS[kind];
     await connection.executeQuery(CompiledQuery.raw(begin));
     try {
       await lock?.execute(connection);
-      await work(connection);
+      const result = await work(connection);
       await connection.executeQuery(CompiledQuery.raw("commit"));
+      return result;
     } catch (error) {
       await connection.executeQuery(CompiledQuery.raw("rollback")).catch(() => undefined);
       throw error;

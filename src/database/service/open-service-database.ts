@@ -1,6 +1,7 @@
 import { type Logger, SILENT } from "../../common/logger.ts";
 import type { DatabaseSettings } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
+import type { TableChange } from "../tables.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
 import { OpenServiceDatabase, type ServiceDatabase } from "./service-database.ts";
@@ -48,6 +49,14 @@ export async function openServiceDatabase<Tables>(
   config: DatabaseConfig,
   options: ServiceDatabaseOptions,
 ): Promise<ServiceDatabase<Tables>> {
+  const { database } = await openMigrated<Tables>(config, options);
+  return database;
+}
+
+async function openMigrated<Tables>(
+  config: DatabaseConfig,
+  options: ServiceDatabaseOptions,
+): Promise<{ readonly database: ServiceDatabase<Tables>; readonly change: TableChange }> {
   const set = migrationSetOf(options);
   let logger = options.logger ?? SILENT;
   const settings = settingsOf(config);
@@ -59,18 +68,16 @@ export async function openServiceDatabase<Tables>(
       error: (...line) => logger.error(...line),
     },
   });
+  const setLogger = (next: Logger) => {
+    if (options.logger === undefined) logger = next;
+  };
   try {
-    await migrate(database, set);
+    const change = await migrate(database, set);
+    return { database: new OpenServiceDatabase(database, { settings, setLogger }), change };
   } catch (error) {
     await database.close();
     throw error;
   }
-  return new OpenServiceDatabase(database, {
-    settings,
-    setLogger: (next) => {
-      if (options.logger === undefined) logger = next;
-    },
-  });
 }
 
 /**
@@ -80,6 +87,7 @@ export async function openServiceDatabase<Tables>(
  *
  * @param config - the configuration of the service, with the URL of the owner
  * @param tables - the tables, as the service opens them
+ * @returns whether it made the first tables, changed existing ones, or had nothing to do
  * @throws as `openServiceDatabase`
  *
  * @example
@@ -92,9 +100,10 @@ export async function openServiceDatabase<Tables>(
 export async function migrateServiceDatabase(
   config: DatabaseConfig,
   tables: ServiceTables,
-): Promise<void> {
-  const database = await openServiceDatabase(config, tables);
+): Promise<TableChange> {
+  const { database, change } = await openMigrated(config, tables);
   await database.close();
+  return change;
 }
 
 function settingsOf({ database }: DatabaseConfig): DatabaseSettings {

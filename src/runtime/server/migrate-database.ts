@@ -3,7 +3,10 @@ import { SILENT } from "../../common/logger.ts";
 import type { DatabaseKind, DatabaseSettings } from "../../database/database.ts";
 import { migrate } from "../../database/service/migrate.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
+import { migrateServiceDatabase } from "../../database/service/open-service-database.ts";
+import type { ServiceTables } from "../../database/service/service-migration.ts";
 import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
+import { joinChanges, type TableChange } from "../../database/tables.ts";
 import { AUDIT_MIGRATIONS } from "../audit/store/audit-table.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
@@ -15,15 +18,23 @@ import { JOB_MIGRATIONS } from "../jobs/job-lease.ts";
  * Run it as the owner of the tables before the start of a service whose role does not own them. A
  * service whose role has the rights does the same when it starts.
  *
+ * @param config - the configuration of the service, with the login of the owner
+ * @param tables - the tables of the service itself, if it has any
+ * @returns `created` if the database had none of these tables, `migrated` if tables were added or
+ * changed, `unchanged` if all have this version
  * @throws StartUpError if no database is configured; DatabaseError, or AuthzError for the
  * relationships, if it is down, the role lacks rights, or the tables have a newer version
  *
  * @example
  * ```ts
- * await migrateDatabase(loadServiceConfig("service.yaml").config);
+ * const change = await migrateDatabase(loadServiceConfig("service.yaml").config);
+ * console.log(`tables: ${change}`);
  * ```
  */
-export async function migrateDatabase(config: ServiceConfig): Promise<void> {
+export async function migrateDatabase(
+  config: ServiceConfig,
+  tables?: ServiceTables,
+): Promise<TableChange> {
   const settings = config.database;
   if (settings === undefined) {
     throw new StartUpError(["database is missing: name the database whose tables to create"]);
@@ -31,17 +42,20 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
   // A step of a release only reports its failure: a slow statement is not an incident, since the
   // service does not run yet.
   const database = await openDatabase(settings, { logger: SILENT });
+  const changes: TableChange[] = [];
   try {
-    await migrate(database, AUDIT_MIGRATIONS);
-    await migrate(database, JOB_MIGRATIONS);
-    await migrate(database, KEY_MIGRATIONS);
+    for (const set of [AUDIT_MIGRATIONS, JOB_MIGRATIONS, KEY_MIGRATIONS]) {
+      changes.push(await migrate(database, set));
+    }
   } finally {
     await database.close();
   }
   const { provider, model } = config.security.authz;
   if (KEEPS_RELATIONSHIPS[provider] && model !== undefined) {
-    await MIGRATE_STORE[settings.driver](settings);
+    changes.push(await MIGRATE_STORE[settings.driver](settings));
   }
+  if (tables !== undefined) changes.push(await migrateServiceDatabase(config, tables));
+  return joinChanges(changes);
 }
 
 /** Whether an engine stores its relationships in the database of the service. */
@@ -52,17 +66,17 @@ const KEEPS_RELATIONSHIPS: Readonly<Record<EngineKind, boolean>> = {
 };
 
 /** Creates the tables of the relationships, or migrates them to this version. */
-const MIGRATE_STORE: Readonly<Record<DatabaseKind, (settings: DatabaseSettings) => Promise<void>>> =
-  {
-    sqlite: async ({ file }) => {
-      const { openSqliteStore } = await import("../../authz/store/sqlite/open-sqlite-store.ts");
-      const store = await openSqliteStore({ file: relationshipsFile(file as string) });
-      await store.close();
-    },
-    postgres: async ({ url }) => {
-      const { migratePostgresStore } = await import(
-        "../../authz/store/postgres/open-postgres-store.ts"
-      );
-      return migratePostgresStore({ url: url as string });
-    },
-  };
+const MIGRATE_STORE: Readonly<
+  Record<DatabaseKind, (settings: DatabaseSettings) => Promise<TableChange>>
+> = {
+  sqlite: async ({ file }) => {
+    const { migrateSqliteStore } = await import("../../authz/store/sqlite/open-sqlite-store.ts");
+    return migrateSqliteStore({ file: relationshipsFile(file as string) });
+  },
+  postgres: async ({ url }) => {
+    const { migratePostgresStore } = await import(
+      "../../authz/store/postgres/open-postgres-store.ts"
+    );
+    return migratePostgresStore({ url: url as string });
+  },
+};

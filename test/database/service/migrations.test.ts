@@ -194,10 +194,14 @@ await onBoth("migrations", ({ kind, fresh }) => {
 
   test("the owner makes the tables beforehand", async () => {
     const config = await fresh();
-    await migrateServiceDatabase(config, { component: "notes", migrations: [NOTES] });
+    const by = (migrations: readonly ServiceMigration[]) =>
+      migrateServiceDatabase(config, { component: "notes", migrations });
+    expect(await by([NOTES])).toBe("created");
+    expect(await by([NOTES])).toBe("unchanged");
     const database = await open(config, [NOTES]);
     expect(await versions(database)).toEqual(["1 create_notes"]);
     expect(database.kind).toBe(kind);
     await database.close();
+    expect(await by([NOTES, TAGS])).toBe("migrated");
   });
 });

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { migrateServiceDatabase } from "svc-access/database";
+import type { TableChange } from "svc-access/database";
 import { migrateDatabase } from "svc-access/runtime";
 import { loadIamConfig } from "../config/load-iam-config.ts";
 import { IAM_TABLES } from "../store/tables.ts";
@@ -30,8 +30,12 @@ Exit codes: 0 the tables have this version, 2 usage, or a database that cannot b
 
 async function migrateAll(file: string): Promise<number> {
   const { config } = loadIamConfig(file);
-  await migrateDatabase(config);
-  await migrateServiceDatabase(config, IAM_TABLES);
-  process.stdout.write("the tables have this version\n");
+  process.stdout.write(`${REPORTS[await migrateDatabase(config, IAM_TABLES)]}\n`);
   return 0;
 }
+
+const REPORTS: Readonly<Record<TableChange, string>> = {
+  created: "created the tables",
+  migrated: "migrated the tables to this version",
+  unchanged: "the tables already have this version",
+};

@@ -1,7 +1,8 @@
 import { DatabaseError } from "../../../database/database-error.ts";
-import { isOutdated } from "../../../database/tables.ts";
+import { isOutdated, type TableChange } from "../../../database/tables.ts";
 import type { RelationshipStore } from "../../engine/relationship-store.ts";
 import { tableVersion } from "../migrations.ts";
+import { migrateStore } from "../ownership.ts";
 import type { PoolSettings, PostgresConnection } from "../postgres-settings.ts";
 import { SqlStore } from "../sql-store.ts";
 import { type StoreDatabase, storeError } from "../store-database.ts";
@@ -54,17 +55,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
  *
  * @throws AuthzError as `openPostgresStore` does
  */
-export async function migratePostgresStore(options: PostgresStoreOptions): Promise<void> {
+export async function migratePostgresStore(options: PostgresStoreOptions): Promise<TableChange> {
   const database = await databaseOf(options);
   try {
-    if (!isOutdated(await tableVersion(database, database.reader))) return;
+    if (!isOutdated(await tableVersion(database, database.reader))) return "unchanged";
   } catch (error) {
     throw database.explain(error);
   } finally {
     await database.close();
   }
-  const store = await openPostgresStore(options);
-  await store.close();
+  return migrateStore(await databaseOf(options));
 }
 
 async function databaseOf(options: PostgresStoreOptions): Promise<StoreDatabase> {

@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import { sqliteFileProblem } from "../../../database/sqlite/sqlite-file.ts";
+import type { TableChange } from "../../../database/tables.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { RelationshipStore } from "../../engine/relationship-store.ts";
+import { migrateStore } from "../ownership.ts";
 import { SqlStore } from "../sql-store.ts";
 import { SqliteStoreDatabase } from "./sqlite-store-database.ts";
 
@@ -29,11 +31,23 @@ export interface SqliteStoreOptions {
  * ```
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<RelationshipStore> {
-  const problem = sqliteFileProblem(options.file);
+  return SqlStore.open(databaseOf(options), options.retention);
+}
+
+/**
+ * Creates the tables of a store, or migrates them to this version. No process may hold the store.
+ *
+ * @throws AuthzError as `openSqliteStore` does
+ */
+export async function migrateSqliteStore(options: SqliteStoreOptions): Promise<TableChange> {
+  return migrateStore(databaseOf(options));
+}
+
+function databaseOf({ file, maxPages }: SqliteStoreOptions): SqliteStoreDatabase {
+  const problem = sqliteFileProblem(file);
   if (problem !== undefined) {
     const message = `file ${problem}; for a store in memory, call createMemoryStore()`;
     throw new AuthzError("INVALID_ARGUMENT", message);
   }
-  const database = new SqliteStoreDatabase(resolve(options.file), options.maxPages);
-  return SqlStore.open(database, options.retention);
+  return new SqliteStoreDatabase(resolve(file), maxPages);
 }
