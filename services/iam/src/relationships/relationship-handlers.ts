@@ -1,9 +1,15 @@
-import type { AuthorizationEngine } from "svc-access/authz";
+import type { AuthorizationEngine, SubjectReference } from "svc-access/authz";
 import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
+import type { ListRelationshipsRequest } from "../../gen/svc/iam/v1/administration_pb.ts";
 import type { IAMAuthorizationServiceHandlers } from "../../gen/svc/iam/v1/administration_server.ts";
 import type { Consistency } from "../../gen/svc/iam/v1/relationship_pb.ts";
 import { RightsModel } from "../rights/rights-model.ts";
-import { relationshipMessage, toCallOptions, toObject } from "../rpc/relationship-messages.ts";
+import {
+  relationshipMessage,
+  toCallOptions,
+  toObject,
+  toSubject,
+} from "../rpc/relationship-messages.ts";
 import { AccessList } from "./access-list.ts";
 import { checkOf } from "./check-permission.ts";
 import { explanationSteps } from "./explanation-steps.ts";
@@ -28,6 +34,28 @@ export function relationshipHandlers(
     const call = toCallOptions(consistency, context);
     const visibility = new Visibility(engine, model, requirePrincipal(context), call);
     return { call, visibility };
+  };
+  const grantsTo = async (
+    subject: SubjectReference,
+    { resourceType, resourceId, relation, pageSize, pageToken }: ListRelationshipsRequest,
+    { call, visibility }: ReturnType<typeof begin>,
+  ) => {
+    const { type, id } = subject;
+    if (subject.relation === undefined) {
+      throw new ServiceError("INVALID_ARGUMENT", "subject must be a set, such as group#member");
+    }
+    model.assertMember(type, subject.relation);
+    await visibility.assertMaySee([{ type, id }]);
+    const listed = {
+      resourceType,
+      ...(resourceId && { resourceId }),
+      ...(relation && { relation }),
+      subject,
+      isListed: (name: string) => model.isReleasable({ type: resourceType, relation: name }),
+    };
+    const list = new RelationshipList(engine, call);
+    const page = await list.grantsPage(listed, sizeOf(pageSize, 100), pageToken);
+    return { ...page, relationships: page.relationships.map(relationshipMessage) };
   };
   return {
     async writeRelationships(request, context) {
@@ -80,6 +108,9 @@ export function relationshipHandlers(
       const { call, visibility } = begin(request.consistency, context);
       const { resourceType, resourceId, relation, pageSize, pageToken } = request;
       assertRelation(model, resourceType, relation);
+      if (request.subject !== undefined) {
+        return grantsTo(toSubject(request.subject, "subject"), request, { call, visibility });
+      }
       if (resourceId !== "") {
         await visibility.assertMaySee([{ type: resourceType, id: resourceId }]);
       }

@@ -7,7 +7,7 @@ import type {
 } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import { againAfterWrites, isOutdated } from "../rights/again-after-writes.ts";
-import { formatRelationship } from "../rights/relationship-text.ts";
+import { formatRelationship, formatSubject } from "../rights/relationship-text.ts";
 import { type ListPosition, readListToken, writeListToken } from "./list-token.ts";
 
 /** The most resources that one page reads. */
@@ -20,6 +20,16 @@ export interface ListedRelationships {
   readonly resourceId?: string;
   readonly relation?: string;
   readonly visibleTo: { readonly subject: SubjectReference; readonly permission: string };
+}
+
+/** What was granted to a set of subjects. */
+export interface GrantsToSet {
+  readonly resourceType: string;
+  readonly resourceId?: string;
+  readonly relation?: string;
+  readonly subject: SubjectReference;
+  /** Which relations of the type are listed. */
+  readonly isListed: (relation: string) => boolean;
 }
 
 /** A page of relationships. */
@@ -77,6 +87,33 @@ export class RelationshipList {
     return { relationships: found, nextPageToken, revision };
   }
 
+  /**
+   * Lists what was granted to a set, on whichever resources. A page that is not the last may have fewer than were
+   * asked for.
+   *
+   * @throws ServiceError INVALID_ARGUMENT for a token that is not of this list; AuthzError
+   */
+  async grantsPage(
+    { resourceType, resourceId = "", relation = "", subject, isListed }: GrantsToSet,
+    pageSize: number,
+    pageToken: string,
+  ): Promise<RelationshipPage> {
+    const list = [resourceType, resourceId, relation, formatSubject(subject)];
+    const from = readListToken(list, pageToken) ?? { resourceId };
+    const filter = {
+      resourceType,
+      ...(resourceId && { resourceId }),
+      ...(relation && { relation }),
+      subject: { ...subject, relation: subject.relation ?? "" },
+    };
+    const { items, next, revision } = await this.#relationships(filter, from, pageSize);
+    return {
+      relationships: items.filter((one) => isListed(one.relation)),
+      nextPageToken: next === undefined ? "" : writeListToken(list, next),
+      revision,
+    };
+  }
+
   /** The next resources; the first one may be that of the position. */
   async #resources(
     { resourceType, resourceId, visibleTo }: ListedRelationships,
@@ -119,12 +156,17 @@ export class RelationshipList {
 
   /** The next relationships of a resource; at least one more call if `next` is there. */
   async #relationships(
-    filter: RelationshipFilter & { readonly resourceId: string },
-    { after, cursor: first }: ListPosition,
+    filter: RelationshipFilter,
+    { resourceId, after, cursor: first }: ListPosition,
     most: number,
-  ): Promise<{ readonly items: readonly Relationship[]; readonly next?: ListPosition }> {
+  ): Promise<{
+    readonly items: readonly Relationship[];
+    readonly next?: ListPosition;
+    readonly revision: string;
+  }> {
     const items: Relationship[] = [];
     let cursor = first;
+    let revision = "";
     // The engine's order is that of the texts only if it says so; there a list continues after its last item.
     let skipTo = first === undefined ? after : undefined;
     for (;;) {
@@ -135,6 +177,7 @@ export class RelationshipList {
           ...read.items.filter((one) => skipTo === undefined || formatRelationship(one) > skipTo),
         );
         cursor = read.nextCursor;
+        revision = read.revision;
       } catch (error) {
         if (!isOutdated(error)) throw error;
         this.#assertSorted(error);
@@ -143,10 +186,9 @@ export class RelationshipList {
         continue;
       }
       const last = items.at(-1);
-      if (cursor === undefined) return { items };
+      if (cursor === undefined) return { items, revision };
       if (items.length === most && last !== undefined) {
-        const { resourceId } = filter;
-        return { items, next: { resourceId, after: formatRelationship(last), cursor } };
+        return { items, next: { resourceId, after: formatRelationship(last), cursor }, revision };
       }
     }
   }

@@ -37,8 +37,8 @@ export class CallerRights {
   }
 
   /** The first of these relations that the caller may not write; undefined if there is none. */
-  async firstRefused(relations: readonly ObjectRelation[]): Promise<ObjectRelation | undefined> {
-    const wanted = new Map<string, { readonly check: CheckRequest; readonly of: ObjectRelation }>();
+  async firstRefused<Of extends ObjectRelation>(relations: readonly Of[]): Promise<Of | undefined> {
+    const wanted = new Map<string, { readonly check: CheckRequest; readonly of: Of }>();
     for (const of of relations) {
       const { object: resource, relation } = of;
       const permission = this.#model.writePermission({ type: resource.type, relation });

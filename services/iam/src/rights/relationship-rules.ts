@@ -7,12 +7,13 @@ import type {
 } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import { type Caller, CallerRights, type ObjectRelation } from "./caller-rights.ts";
-import { EngineReads, mapSome } from "./engine-reads.ts";
+import { EngineReads } from "./engine-reads.ts";
 import { Handover } from "./handover.ts";
 import { Places } from "./places.ts";
 import { objectText } from "./relationship-text.ts";
-import { RightsModel } from "./rights-model.ts";
-import { StrongRelations } from "./strong-relations.ts";
+import { Releases } from "./releases.ts";
+import { RightsModel, type TypeRelation } from "./rights-model.ts";
+import { StrongRelations, type SubjectSet } from "./strong-relations.ts";
 
 /** What the rules of one request share. */
 interface Decision {
@@ -48,15 +49,16 @@ export class RelationshipRules {
   ): Promise<{ readonly preconditions: readonly Precondition[] }> {
     for (const { relationship } of updates) this.#assertWritable(relationship);
     const decision = this.#begin(caller, signal);
+    const others = await new Releases(this.#model, decision.reads).others(caller, updates);
     await assertAll(
       decision,
-      updates.map(({ relationship }) => written(relationship)),
+      others.map(({ relationship }) => written(relationship)),
     );
     const writes = updates.filter(({ operation }) => operation !== "DELETE");
     const placed = await this.#assertPlaces(decision, updates);
     await this.#assertMembers(decision, writes, () => true);
     const taken = updates.filter(isTakenFrom(caller));
-    await this.#assertMembers(decision, taken, ({ object }) => object.type === "zone");
+    await this.#assertMembers(decision, taken, ({ type }) => type === "zone");
     return { preconditions: [...named(writes), ...placed] };
   }
 
@@ -137,27 +139,24 @@ export class RelationshipRules {
   async #assertMembers(
     { reads, rights }: Decision,
     changes: readonly RelationshipUpdate[],
-    counts: (relation: ObjectRelation) => boolean,
+    counts: (relation: TypeRelation) => boolean,
   ): Promise<void> {
     const { strong } = this.#model;
-    const sets = new Map<string, { readonly object: ObjectReference; readonly relation: string }>();
+    const sets = new Map<string, SubjectSet>();
     for (const { relationship } of changes) {
       const { resource, relation } = relationship;
       for (const name of this.#model.usersets({ type: resource.type, relation }, strong)) {
         sets.set(`${objectText(resource)}#${name}`, { object: resource, relation: name });
       }
     }
-    const holdings = new StrongRelations(this.#model, reads);
-    const held = await mapSome([...sets.values()], (set) => holdings.of(set));
-    for (const [index, set] of [...sets.values()].entries()) {
-      const counting = (held[index] ?? []).filter(counts);
-      if ((await rights.firstRefused(counting)) === undefined) continue;
-      const { object, relation } = set;
-      throw new ServiceError(
-        "FORBIDDEN",
-        `by ${objectText(object)}#${relation} its subjects hold relations that the caller may not grant and revoke`,
-      );
-    }
+    const held = await new StrongRelations(this.#model, reads).of([...sets.values()], counts);
+    const refused = await rights.firstRefused(held);
+    if (refused === undefined) return;
+    const { object, relation } = refused.by;
+    throw new ServiceError(
+      "FORBIDDEN",
+      `by ${objectText(object)}#${relation} its subjects hold relations that the caller may not grant and revoke`,
+    );
   }
 }
 

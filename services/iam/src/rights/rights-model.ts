@@ -30,14 +30,17 @@ export class RightsModel {
   readonly #model: Model;
   readonly #places = new Map<string, ReadonlySet<string>>();
   readonly #strong: readonly TypeRelation[];
-  /** Permissions that are no plain union, and through which strong relations are held. */
+  /** Permissions that are no plain union. */
   readonly #mixed: readonly TypeRelation[];
+  /** Those through which strong relations are held. */
+  readonly #strongMixed: readonly TypeRelation[];
   readonly #reached = new Map<string, ReadonlySet<string>>();
 
   constructor(model: Model) {
     this.#model = model;
     this.#strong = strongRelations(model);
-    this.#mixed = mixedPermissions(model).filter((mixed) =>
+    this.#mixed = mixedPermissions(model);
+    this.#strongMixed = this.#mixed.filter((mixed) =>
       this.#strong.some((strong) => this.contributes(mixed, strong)),
     );
   }
@@ -143,7 +146,22 @@ export class RightsModel {
    * `member & cleared`: then what its subjects get cannot be told from it.
    */
   isMixed(from: TypeRelation): boolean {
-    return this.usersets(from, this.#mixed).length > 0;
+    return this.usersets(from, this.#strongMixed).length > 0;
+  }
+
+  /**
+   * Whether a set that was granted a relation may give it up, without a right to the object: strong relations are
+   * held by it, and nobody can get more by its deletion. The relations of zones protect the accounts that hold them,
+   * and are no such relations.
+   */
+  isReleasable(from: TypeRelation): boolean {
+    const { type, relation } = from;
+    return (
+      type !== "zone" &&
+      !this.places(type).has(relation) &&
+      this.usersets(from, this.#strong).length > 0 &&
+      this.usersets(from, this.#mixed).length === 0
+    );
   }
 
   /** The relations that lead to others' rights: each `owner` and `admin`, and two of zones. */

@@ -1,11 +1,14 @@
 import type { ObjectReference } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import type { ObjectRelation } from "./caller-rights.ts";
-import type { EngineReads } from "./engine-reads.ts";
-import type { RightsModel } from "./rights-model.ts";
+import { type EngineReads, mapSome } from "./engine-reads.ts";
+import { objectText } from "./relationship-text.ts";
+import type { RightsModel, TypeRelation } from "./rights-model.ts";
 
-/** The most relations of the members of a set that are compared. */
+/** The most relations that are compared for one request. */
 const MOST = 1000;
+/** The most that are found for one request: many sets may hold the same ones. */
+const MOST_FOUND = 10_000;
 
 /** A set of subjects: those who hold a relation or permission on an object, such as `group:eng#member`. */
 export interface SubjectSet {
@@ -13,10 +16,17 @@ export interface SubjectSet {
   readonly relation: string;
 }
 
-/** What the members of groups and other sets hold that only some may grant. */
+/** A relation that the members of a set hold. */
+export interface HeldRelation extends ObjectRelation {
+  /** One of the sets. */
+  readonly by: SubjectSet;
+}
+
+/** What the members of groups and other sets hold that only some may grant; of one request. */
 export class StrongRelations {
   readonly #model: RightsModel;
   readonly #reads: EngineReads;
+  #found = 0;
 
   constructor(model: RightsModel, reads: EngineReads) {
     this.#model = model;
@@ -24,26 +34,48 @@ export class StrongRelations {
   }
 
   /**
-   * Each `owner` and `admin`, and each `permission_admin` and `user_manager` of a zone, that the members of a set
-   * hold, directly or through the sets that it is a member of.
+   * Each `owner` and `admin`, and each `permission_admin` and `user_manager` of a zone, that the members of the sets
+   * hold, directly or through the sets that these are members of; each of them once.
    *
-   * @throws ServiceError FORBIDDEN if there are more than 1,000
+   * @param counts which of them are asked for
+   * @throws ServiceError FORBIDDEN if there are more than 1,000, or the sets hold too many in common
    */
-  async of({ object, relation }: SubjectSet): Promise<readonly ObjectRelation[]> {
-    const subject = { ...object, relation };
-    const held: ObjectRelation[] = [];
-    for (const strong of this.#model.strong) {
-      if (!this.#model.contributes({ type: object.type, relation }, strong)) continue;
-      const left = MOST - held.length;
-      const found = await this.#reads.objectsOf(strong.type, strong.relation, subject, left);
-      held.push(...found.map((object) => ({ object, relation: strong.relation })));
-      if (held.length > MOST) {
-        throw new ServiceError(
-          "FORBIDDEN",
-          `the subjects of ${object.type}:${object.id}#${relation} hold more than ${MOST} relations that only some may grant`,
-        );
+  async of(
+    sets: readonly SubjectSet[],
+    counts: (relation: TypeRelation) => boolean,
+  ): Promise<readonly HeldRelation[]> {
+    const held = new Map<string, HeldRelation>();
+    await mapSome(sets, async (by) => {
+      for await (const { object, relation } of this.#heldBy(by, counts)) {
+        const key = `${objectText(object)}#${relation}`;
+        if (!held.has(key)) held.set(key, { object, relation, by });
+        if (held.size > MOST) throw tooMany(sets, by);
       }
-    }
-    return held;
+      if (this.#found > MOST_FOUND) throw tooMany(sets, by);
+    });
+    return [...held.values()];
   }
+
+  async *#heldBy(
+    { object, relation }: SubjectSet,
+    counts: (relation: TypeRelation) => boolean,
+  ): AsyncGenerator<ObjectRelation> {
+    const subject = { ...object, relation };
+    for (const strong of this.#model.strong) {
+      const mayHold = this.#model.contributes({ type: object.type, relation }, strong);
+      if (!mayHold || !counts(strong)) continue;
+      const found = await this.#reads.objectsOf(strong.type, strong.relation, subject, MOST);
+      this.#found += found.length;
+      for (const one of found) yield { object: one, relation: strong.relation };
+    }
+  }
+}
+
+function tooMany(sets: readonly SubjectSet[], { object, relation }: SubjectSet): ServiceError {
+  const set = `${objectText(object)}#${relation}`;
+  const message =
+    sets.length === 1
+      ? `the subjects of ${set} hold more than ${MOST} relations that only some may grant`
+      : `the subjects of ${set} and of other sets of this request hold too many relations that only some may grant: write fewer at once`;
+  return new ServiceError("FORBIDDEN", message);
 }

@@ -281,6 +281,20 @@ export const ROWS: readonly Row[] = [
     allowed: ["project_owner"],
   },
   {
+    rpc: `${RELATIONSHIPS}/WriteRelationships`,
+    about: "deletes the project `owner` of the group's members",
+    request: ({ group }) => ({
+      deletions: [
+        {
+          resource: etl(),
+          relation: "owner",
+          subject: { type: "group", id: group, relation: "member" },
+        },
+      ],
+    }),
+    allowed: [...MANAGES_GROUP_PERMISSIONS, "project_owner"],
+  },
+  {
     rpc: `${RELATIONSHIPS}/CheckPermission`,
     about: "of the caller",
     request: () => ({ resource: ZONE, permission: "view_zone" }),
@@ -339,6 +353,15 @@ export const ROWS: readonly Row[] = [
     about: "those of objects whose relationships the caller may see",
     request: () => ({ resourceType: "zone" }),
     allowed: EVERYBODY,
+  },
+  {
+    rpc: `${RELATIONSHIPS}/ListRelationships`,
+    about: "what the group's members were granted",
+    request: ({ group }) => ({
+      resourceType: "project",
+      subject: { type: "group", id: group, relation: "member" },
+    }),
+    allowed: MANAGES_GROUP_PERMISSIONS,
   },
 
   ...onTypes("CheckPermission", (resource) => ({

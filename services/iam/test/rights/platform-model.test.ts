@@ -35,6 +35,12 @@ definition folder {
   permission manage = owner + admin + inside->manage
   permission review = reviewers->access
 }
+definition vault {
+  relation owner: user | team#lead
+  relation reader: user
+  permission manage = owner
+  permission stranger = reader - owner
+}
 definition note {
   relation writer: user
   permission edit = writer
@@ -54,6 +60,7 @@ const STORED = [
   "team:small#member@user:tom",
   "team:small#owner@user:small-owner",
   "squad:one#boss@user:boss",
+  "vault:one#owner@team:led#lead",
   "note:one#writer@user:ann",
 ];
 
@@ -101,6 +108,11 @@ describe("in the model of a platform", () => {
     ["boss", "squad:one#member@user:x", "FORBIDDEN"],
     ["boss", "squad:one#cleared@user:x", "FORBIDDEN"],
     ["boss", "-squad:one#banned@user:x", "FORBIDDEN"],
+    // Who manages a set gives up what was granted to it, unless somebody could get more by that.
+    ["keeper", "-folder:leads#owner@team:led#lead", "allowed"],
+    ["small-lead", "-folder:leads#owner@team:led#lead", "FORBIDDEN"],
+    ["keeper", "-vault:one#owner@team:led#lead", "FORBIDDEN"],
+    ["keeper", "-squad:one#boss@user:boss", "FORBIDDEN"],
     // Nobody administers a type without `manage`.
     ["ann", "note:one#writer@user:x", "FORBIDDEN"],
   ])("%s writes %s: %s", async (user, update, expected) => {

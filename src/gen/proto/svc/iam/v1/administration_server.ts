@@ -34,7 +34,10 @@ export interface IAMAuthorizationServiceHandlers {
    *   - A new member of a group gets what its members hold. So the caller must be
    *     able to write every `owner` and `admin`, and every `permission_admin` and
    *     `user_manager` of a zone, that they hold, directly or through groups: at
-   *     most 1000 of them.
+   *     most 1000 of them in a call.
+   *   - Whoever holds `manage_permissions` on a group may also delete what was
+   *     granted to its members: an `owner` or `admin` of an object that is no zone,
+   *     and a membership by which they hold no relation to a zone.
    *   - Where a resource is (its zone or parent) also needs the same permission on
    *     the former and the new place, and the right to grant what others get by
    *     the new place. The zone and parent of a group are refused: use CreateGroup
@@ -81,6 +84,9 @@ export interface IAMAuthorizationServiceHandlers {
    * Lists the relationships of resources of a type, limited to the resources
    * whose relationships the caller may see: `view_permissions` on a zone or a
    * group, `manage` on a resource of another type.
+   *
+   * With `subject`, it lists what the members of a group were granted and its
+   * permission administrators may delete, on any resource.
    */
   listRelationships: UnaryHandler<
     ListRelationshipsRequest,
