@@ -17,6 +17,8 @@ import { openDirectory } from "./directory/open-directory.ts";
 import { openGroups } from "./groups/open-groups.ts";
 import { type Opened, openIdentity } from "./identity/open-identity.ts";
 import { openOrganizations } from "./organizations/open-organizations.ts";
+import { withErrorPages } from "./pages/error-pages.ts";
+import { readPageDesign } from "./pages/read-page-design.ts";
 import type { PartContext, ServicePart } from "./parts/service-part.ts";
 import { openPasswords } from "./password/open-passwords.ts";
 import { openPermissions } from "./permissions/open-permissions.ts";
@@ -47,12 +49,14 @@ export async function openIam(
 ): Promise<ServerOptions> {
   const { config } = configuration;
   const { service, environment, log } = config;
+  const design = readPageDesign(configuration.sections.iam.pages);
   const logger = createLogger({ service, environment, level: log.level });
   const database = await openServiceDatabase<IamTables>(config, { ...IAM_TABLES, logger });
   let engine: Opened["engine"] | undefined;
   try {
     engine = await createAuthorizationEngine(config);
-    return await optionsOf({ configuration, database, engine, logger }, options.newKey);
+    const opened = { configuration, database, engine, design, logger };
+    return await optionsOf(opened, options.newKey);
   } catch (error) {
     await engine?.close();
     await database.close();
@@ -98,7 +102,9 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
     routes: readRouteDocument(ROUTES),
     authenticators: browsers.authenticators,
     bindings: parts.flatMap(({ bindings = [] }) => bindings),
-    rawHandlers: parts.flatMap(({ rawHandlers = [] }) => rawHandlers),
+    rawHandlers: parts
+      .flatMap(({ rawHandlers = [] }) => rawHandlers)
+      .map((handler) => withErrorPages(handler, opened.design)),
     jobs: [
       ended.job,
       ...clockedJobs(
@@ -125,9 +131,10 @@ async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<
   };
 }
 
-function browserLoginParts({ configuration, database, logger, identity }: PartContext) {
+function browserLoginParts({ configuration, database, logger, design, identity }: PartContext) {
   return {
     configuration,
+    design,
     logger,
     database: database.as<BrowserSessionTables>(),
     callbacks: identity.callbacks,

@@ -8,7 +8,8 @@ import {
   type RawResponse,
   ServiceError,
 } from "svc-access/runtime";
-import { pageResponse } from "../pages/page-response.ts";
+import type { PageDesign } from "../pages/page-design.ts";
+import type { PageView } from "../pages/page-view.ts";
 import { QueueFullError } from "../queue/work-queue.ts";
 import type { BootstrapLink, BootstrapLinks } from "./bootstrap-links.ts";
 import { deadLinkPage, laterPage, ownedPage } from "./bootstrap-pages.ts";
@@ -27,6 +28,7 @@ export interface OpenLink {
 export interface BootstrapRequest {
   readonly request: RawRequest;
   readonly call: CallContext;
+  readonly view: PageView;
 }
 
 /** What happens with a link, for one kind of provider. */
@@ -39,24 +41,26 @@ export interface BootstrapFlow {
 export interface BootstrapParts {
   readonly links: BootstrapLinks;
   readonly owners: ZoneOwners;
+  readonly design: PageDesign;
   readonly logger: Pick<ProcessLogger, "warn">;
 }
 
 /** The handler of the links that make first owners. */
 export function bootstrapHandler(
   flow: BootstrapFlow,
-  { logger }: Pick<BootstrapParts, "logger">,
+  { design, logger }: Pick<BootstrapParts, "design" | "logger">,
 ): RawHandler {
   return {
     path: BOOTSTRAP_PATH,
     async handle(request, call) {
+      const view = design.view(request, call);
       try {
-        const response = await flow.respond({ request, call });
+        const response = await flow.respond({ request, call, view });
         if (response !== undefined) return response;
       } catch (error) {
         if (!isTemporary(error)) throw error;
         logger.warn({ err: error }, "a link for the first owner could not be used");
-        return pageResponse(503, laterPage(), { "Retry-After": "5" });
+        return view.response(503, laterPage(), { "Retry-After": "5" });
       }
       throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
     },
@@ -71,15 +75,15 @@ export function bootstrapHandler(
 export async function openLink(
   tokens: readonly string[],
   { links, owners }: BootstrapParts,
-  signal: AbortSignal,
+  { call: { signal }, view }: BootstrapRequest,
 ): Promise<OpenLink | RawResponse> {
   const [token = "", ...others] = tokens;
   const link = others.length === 0 ? await links.find(token) : undefined;
-  if (link === undefined) return pageResponse(404, deadLinkPage());
+  if (link === undefined) return view.response(404, deadLinkPage());
   const { zone, accountId } = link;
   const isOwned =
     (await owners.hasOwner(zone, signal)) && !(await owners.hasOwner(zone, signal, accountId));
-  return isOwned ? pageResponse(409, ownedPage(zone)) : { link, token };
+  return isOwned ? view.response(409, ownedPage(zone)) : { link, token };
 }
 
 /** Whether the same link may work a moment later. */

@@ -1,5 +1,7 @@
-import { type Html, html } from "../pages/html.ts";
+import { type Field, field, problemBox } from "../pages/form-parts.ts";
+import { html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
+import type { MessageKey } from "../pages/texts.ts";
 
 /** What a person enters about the first user. */
 export interface FirstUserFields {
@@ -11,6 +13,57 @@ export interface FirstUserFields {
 /** Why the fields cannot be accepted, by their names. */
 export type FieldProblems = Readonly<Record<string, string>>;
 
+/** A field of the form, and the sentence about its problem. */
+type FirstUserField = Omit<Field, "label"> & {
+  readonly label: MessageKey;
+  readonly wrong: MessageKey;
+};
+
+const PASSWORD = { type: "password", autocomplete: "new-password", longest: 512 } as const;
+
+function fieldsOf({ username, displayName, email }: FirstUserFields): readonly FirstUserField[] {
+  return [
+    {
+      name: "username",
+      label: "User name",
+      wrong: "The user name {problem}.",
+      autocomplete: "username",
+      longest: 64,
+      value: username,
+    },
+    {
+      name: "display_name",
+      label: "Name",
+      wrong: "The name {problem}.",
+      autocomplete: "name",
+      longest: 128,
+      value: displayName,
+    },
+    {
+      name: "email",
+      label: "E-mail address",
+      wrong: "The e-mail address {problem}.",
+      type: "email",
+      autocomplete: "email",
+      longest: 254,
+      value: email,
+    },
+    {
+      ...PASSWORD,
+      name: "password",
+      label: "Password",
+      wrong: "The password {problem}.",
+      shortest: 12,
+    },
+    {
+      ...PASSWORD,
+      name: "repeated",
+      label: "The password again",
+      wrong: "The second password {problem}.",
+    },
+  ];
+}
+
 /** The form of the first user. */
 export function firstUserPage(form: {
   readonly zone: string;
@@ -18,84 +71,92 @@ export function firstUserPage(form: {
   readonly fields: FirstUserFields;
   readonly problems: FieldProblems;
 }): Page {
-  const { zone, token, fields, problems } = form;
-  const problem = (name: string, label: string): Html | undefined =>
-    problems[name] === undefined
-      ? undefined
-      : html`<p role="alert">${label} ${problems[name]}.</p>`;
-  return {
-    title: `The first user of ${zone}`,
-    body: html`<p>You become the owner of <strong>${zone}</strong>: you manage its users, groups and permissions.</p>
+  const { zone, token, problems } = form;
+  return ({ say, translate }) => {
+    const fields = fieldsOf(form.fields).map(({ label, wrong, ...rest }) => {
+      const problem = problems[rest.name];
+      return {
+        ...rest,
+        label: say(label),
+        hint: rest.name === "password" ? say("At least 12 characters") : undefined,
+        problem: problem === undefined ? undefined : say(wrong, { problem: translate(problem) }),
+      };
+    });
+    const found = fields.filter(({ problem }) => problem !== undefined);
+    const list = html`<ul>
+${found.map(({ name, problem }) => html`<li><a href="#${name}">${problem}</a></li>`)}
+</ul>`;
+    return {
+      title: say("The first user of {zone}", { zone }),
+      isProblem: found.length > 0,
+      body: html`${problemBox(found.length === 0 ? undefined : list)}
+<p>${say("You become the owner of {zone}: you manage its users, groups and permissions.", { zone: html`<strong>${zone}</strong>` })}</p>
 <form method="post" action="?">
 <input type="hidden" name="token" value="${token}">
-${problem("username", "The user name")}
-<p><label>User name <input name="username" autocomplete="username" required maxlength="64" value="${fields.username}"></label></p>
-${problem("display_name", "The name")}
-<p><label>Name <input name="display_name" autocomplete="name" required maxlength="128" value="${fields.displayName}"></label></p>
-${problem("email", "The e-mail address")}
-<p><label>E-mail address <input name="email" type="email" autocomplete="email" required maxlength="254" value="${fields.email}"></label></p>
-${problem("password", "The password")}
-<p><label>Password, at least 12 characters <input name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="512"></label></p>
-${problem("repeated", "The second password")}
-<p><label>The password again <input name="repeated" type="password" autocomplete="new-password" required maxlength="512"></label></p>
-<button type="submit">Create the user</button>
+${fields.map(field)}
+<button type="submit">${say("Create the user")}</button>
 </form>`,
+    };
   };
 }
 
 /** The page before a login by which somebody becomes the owner. */
 export function firstLoginPage(form: { readonly zone: string; readonly loginUrl: string }): Page {
-  return {
-    title: `The first owner of ${form.zone}`,
-    body: html`<p>Whoever logs in now becomes the owner of <strong>${form.zone}</strong>, and manages its users, groups and permissions.</p>
-<p><a href="${form.loginUrl}" rel="noreferrer">Log in</a></p>`,
-  };
+  const { zone, loginUrl } = form;
+  return ({ say }) => ({
+    title: say("The first owner of {zone}", { zone }),
+    body: html`<p>${say("Whoever logs in now becomes the owner of {zone}, and manages its users, groups and permissions.", { zone: html`<strong>${zone}</strong>` })}</p>
+<p><a class="button" href="${loginUrl}" rel="noreferrer">${say("Log in")}</a></p>`,
+  });
 }
 
 /** The page of success. */
 export function ownerPage(owner: { readonly zone: string; readonly name: string }): Page {
-  return {
-    title: `${owner.zone} has an owner`,
-    body: html`<p><strong>${owner.name}</strong> owns <strong>${owner.zone}</strong>. The link no longer works. You can close this page, and log in.</p>`,
-  };
+  const name = html`<strong>${owner.name}</strong>`;
+  const zone = html`<strong>${owner.zone}</strong>`;
+  return ({ say }) => ({
+    title: say("{zone} has an owner", { zone: owner.zone }),
+    body: html`<p>${say("{name} owns {zone}. The link no longer works. You can close this page, and log in.", { name, zone })}</p>`,
+  });
 }
 
 /** The page of a link that does not work: it does not say why, which only its owner needs to know. */
 export function deadLinkPage(): Page {
-  return {
-    title: "The link does not work",
-    body: html`<p>It is not complete, was used, or is older than 30 minutes. Make another one with <code>svc-iam bootstrap</code>.</p>`,
-  };
+  const command = html`<code>svc-iam bootstrap</code>`;
+  return ({ say }) => ({
+    title: say("The link does not work"),
+    body: html`<p>${say("It is not complete, was used, or is older than 30 minutes. Make another one with {command}.", { command })}</p>`,
+  });
 }
 
 /** The page of a zone that has an owner. */
 export function ownedPage(zone: string): Page {
-  return {
-    title: `${zone} already has an owner`,
-    body: html`<p>The link no longer works. Ask an owner of <strong>${zone}</strong> for the permissions that you need.</p>`,
-  };
+  return ({ say }) => ({
+    title: say("{zone} already has an owner", { zone }),
+    body: html`<p>${say("The link no longer works. Ask an owner of {zone} for the permissions that you need.", { zone: html`<strong>${zone}</strong>` })}</p>`,
+  });
 }
 
 /** The page of a login that was not completed. */
 export function failedLoginPage(): Page {
-  return {
-    title: "The login was not completed",
-    body: html`<p>Open the link again, in this browser, and log in. Cookies must be allowed.</p>`,
-  };
+  return ({ say }) => ({
+    title: say("The login was not completed"),
+    body: html`<p>${say("Open the link again, in this browser, and log in. Cookies must be allowed.")}</p>`,
+  });
 }
 
 /** The page of a form that another site has sent. */
 export function otherSitePage(): Page {
-  return {
-    title: "The form comes from another site",
-    body: html`<p>Open the link itself, and send the form from there.</p>`,
-  };
+  return ({ say }) => ({
+    title: say("The form comes from another site"),
+    body: html`<p>${say("Open the link itself, and send the form from there.")}</p>`,
+  });
 }
 
 /** The page of what cannot be done at the moment. */
 export function laterPage(): Page {
-  return {
-    title: "Try again",
-    body: html`<p>The service could not complete the request. Open the link again in a few seconds: nothing is lost.</p>`,
-  };
+  return ({ say }) => ({
+    title: say("Try again"),
+    body: html`<p>${say("The service could not complete the request. Open the link again in a few seconds: nothing is lost.")}</p>`,
+  });
 }

@@ -1,5 +1,4 @@
 import { type RawResponse, ServiceError } from "svc-access/runtime";
-import { pageResponse } from "../pages/page-response.ts";
 import {
   BOOTSTRAP_PATH,
   type BootstrapFlow,
@@ -42,21 +41,23 @@ export class FirstLoginFlow implements BootstrapFlow {
     return path === BOOTSTRAP_PATH ? this.#begin(given) : this.#complete(given);
   }
 
-  async #begin({ request, call }: BootstrapRequest): Promise<RawResponse> {
-    const found = await openLink(request.query.getAll("token"), this.#options, call.signal);
+  async #begin(given: BootstrapRequest): Promise<RawResponse> {
+    const { request, call, view } = given;
+    const found = await openLink(request.query.getAll("token"), this.#options, given);
     if (!("link" in found)) return found;
     const { link, token } = found;
     const { loginUrl, secret } = await this.#options.login.begin(token, call);
     const page = firstLoginPage({ zone: link.zone, loginUrl });
     const cookie = this.#cookie(`${token}.${secret}`, COOKIE_SECONDS);
-    return pageResponse(200, page, { "Set-Cookie": cookie });
+    return view.response(200, page, { "Set-Cookie": cookie });
   }
 
-  async #complete({ request, call }: BootstrapRequest): Promise<RawResponse> {
+  async #complete(given: BootstrapRequest): Promise<RawResponse> {
+    const { request, call, view } = given;
     const { login, owners, links } = this.#options;
     const [token = "", secret = ""] = this.#kept(request.headers.all("cookie")).split(".");
-    if (token === "") return pageResponse(400, failedLoginPage());
-    const found = await openLink([token], this.#options, call.signal);
+    if (token === "") return view.response(400, failedLoginPage());
+    const found = await openLink([token], this.#options, given);
     if (!("link" in found)) return this.#forgetting(found);
     const { zone, hash } = found.link;
     const principal = await login
@@ -66,14 +67,14 @@ export class FirstLoginFlow implements BootstrapFlow {
         if (error instanceof ServiceError && REFUSALS.has(error.code)) return undefined;
         throw error;
       });
-    if (principal === undefined) return pageResponse(400, failedLoginPage());
+    if (principal === undefined) return view.response(400, failedLoginPage());
     const { subjectId, username, name } = principal;
     const isOwner = await owners.makeFirstOwner(zone, subjectId, call.signal);
     await links.end(hash);
-    if (!isOwner) return this.#forgetting(pageResponse(409, ownedPage(zone)));
+    if (!isOwner) return this.#forgetting(view.response(409, ownedPage(zone)));
     await call.audit.record(usedEvent(zone, subjectId));
     const shown = username || name || subjectId;
-    return this.#forgetting(pageResponse(200, ownerPage({ zone, name: shown })));
+    return this.#forgetting(view.response(200, ownerPage({ zone, name: shown })));
   }
 
   get #isSecure(): boolean {

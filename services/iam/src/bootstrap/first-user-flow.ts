@@ -1,7 +1,6 @@
 import type { RawResponse } from "svc-access/runtime";
 import { isFromAnotherSite } from "../pages/cross-site.ts";
 import { formFields } from "../pages/form-fields.ts";
-import { pageResponse } from "../pages/page-response.ts";
 import {
   BOOTSTRAP_PATH,
   type BootstrapFlow,
@@ -40,6 +39,7 @@ export class FirstUserFlow implements BootstrapFlow {
   }
 
   async respond(given: BootstrapRequest): Promise<RawResponse | undefined> {
+    const { view } = given;
     const { method, path, query } = given.request;
     if (path !== BOOTSTRAP_PATH) return undefined;
     if (method === "POST") return this.#make(given);
@@ -47,13 +47,13 @@ export class FirstUserFlow implements BootstrapFlow {
     if (!("link" in found)) return found;
     const { link, token } = found;
     const form = { zone: link.zone, token, fields: link.pending ?? NO_FIELDS, problems: {} };
-    return pageResponse(200, firstUserPage(form));
+    return view.response(200, firstUserPage(form));
   }
 
   async #make(given: BootstrapRequest): Promise<RawResponse> {
-    const { request, call } = given;
+    const { request, call, view } = given;
     if (isFromAnotherSite(request, this.#options.publicUrl)) {
-      return pageResponse(403, otherSitePage());
+      return view.response(403, otherSitePage());
     }
     const form = await formFields(request, LONGEST_FORM);
     const found = await this.#open(form.getAll("token"), given);
@@ -72,22 +72,22 @@ export class FirstUserFlow implements BootstrapFlow {
     switch (result.outcome) {
       case "made":
         if (!result.isRepeated) await call.audit.record(usedEvent(zone, accountId));
-        return pageResponse(200, ownerPage({ zone, name: fields.username }));
+        return view.response(200, ownerPage({ zone, name: fields.username }));
       case "invalid": {
         const { problems } = result;
-        return pageResponse(400, firstUserPage({ zone, token, fields, problems }));
+        return view.response(400, firstUserPage({ zone, token, fields, problems }));
       }
       case "owned":
-        return pageResponse(409, ownedPage(zone));
+        return view.response(409, ownedPage(zone));
       case "dead":
-        return pageResponse(404, deadLinkPage());
+        return view.response(404, deadLinkPage());
     }
   }
 
-  async #open(tokens: readonly string[], { call }: BootstrapRequest) {
-    const found = await openLink(tokens, this.#options, call.signal);
+  async #open(tokens: readonly string[], given: BootstrapRequest) {
+    const found = await openLink(tokens, this.#options, given);
     // It was made for another configuration.
     const isOther = "link" in found && found.link.zone !== this.#options.organization;
-    return isOther ? pageResponse(404, deadLinkPage()) : found;
+    return isOther ? given.view.response(404, deadLinkPage()) : found;
   }
 }

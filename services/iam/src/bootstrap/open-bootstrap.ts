@@ -13,13 +13,13 @@ const START_WAIT_MS = 2000;
 
 /** Opens what makes the first owner, and warns if there is none. */
 export async function openBootstrap(context: PartContext): Promise<ServicePart> {
-  const { configuration, database, engine, logger, identity } = context;
+  const { configuration, database, engine, logger, design, identity } = context;
   const { recorder, accounts, hasher } = identity;
   const { organization } = configuration.sections.iam;
   const links = new BootstrapLinks(database.as<BootstrapTables>().kysely);
   const owners = new ZoneOwners(engine);
   const user = new FirstUser({ database, links, owners, accounts, hasher, recorder });
-  const parts = { links, owners, logger };
+  const parts = { links, owners, design, logger };
   const isEmbedded = configuration.config.security.authn.provider === "embedded";
   const missing = missingOwner(owners, organization);
   const problem = await missing(AbortSignal.timeout(START_WAIT_MS));

@@ -7,7 +7,10 @@ import {
   ServiceError,
   type TokenVerifier,
 } from "svc-access/runtime";
-import { pageResponse, redirectResponse } from "../pages/page-response.ts";
+import type { PageDesign } from "../pages/page-design.ts";
+import type { PageView } from "../pages/page-view.ts";
+import { redirectResponse } from "../pages/redirect-response.ts";
+import type { MessageKey } from "../pages/texts.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
 import { accountPage, badReturnPage, failedLoginPage } from "./browser-login-pages.ts";
 import type { BrowserSessions } from "./browser-sessions.ts";
@@ -27,13 +30,15 @@ export interface LoginHandlersOptions {
   readonly callbacks: LoginCallbacks;
   readonly sessions: BrowserSessions;
   readonly verifier: TokenVerifier;
+  readonly design: PageDesign;
   readonly logger: Pick<ProcessLogger, "error" | "warn">;
 }
 
-const EXPIRED =
+const EXPIRED: MessageKey =
   "It has expired, was already completed, or began in another browser. Cookies must be allowed.";
-const REFUSED = "The identity provider has refused it.";
-const UNAVAILABLE = "The identity provider does not answer. Try again in a few minutes.";
+const REFUSED: MessageKey = "The identity provider has refused it.";
+const UNAVAILABLE: MessageKey =
+  "The identity provider does not answer. Try again in a few minutes.";
 /** Longer than any code or state. */
 const LONGEST = 4096;
 
@@ -44,22 +49,24 @@ export function loginHandlers(options: LoginHandlersOptions): RawHandler[] {
     { path: CALLBACK_PATH, handle: (request, call) => completeLogin(options, request, call) },
     {
       path: ACCOUNT_PATH,
-      handle: (_, { principal }) =>
-        principal === undefined
+      handle: (request, call) =>
+        call.principal === undefined
           ? redirectResponse(LOGIN_PATH)
-          : pageResponse(200, accountPage(principal)),
+          : options.design.view(request, call).response(200, accountPage(call.principal)),
     },
   ];
 }
 
 async function beginLogin(
-  { origin, provider, pending, logger }: LoginHandlersOptions,
-  { query, headers }: RawRequest,
+  { origin, provider, pending, design, logger }: LoginHandlersOptions,
+  request: RawRequest,
   call: CallContext,
 ): Promise<RawResponse> {
+  const { query, headers } = request;
+  const view = design.view(request, call);
   const returnTo = returnAddress(origin, single(query, "return_to"));
   if (returnTo === undefined || query.getAll("return_to").length > 1) {
-    return pageResponse(400, badReturnPage());
+    return view.response(400, badReturnPage());
   }
   if (call.principal !== undefined) return redirectResponse(returnTo);
   const { login, codeChallenge, cookies } = pending.begin(headers, returnTo);
@@ -69,27 +76,29 @@ async function beginLogin(
     const url = await provider.loginUrl({ redirectUri, state, nonce, codeChallenge }, call);
     return redirectResponse(url, { "Set-Cookie": cookies });
   } catch (error) {
-    return failed(error, logger);
+    return failed(error, view, logger);
   }
 }
 
 async function completeLogin(
   options: LoginHandlersOptions,
-  { query, headers }: RawRequest,
+  request: RawRequest,
   call: CallContext,
 ): Promise<RawResponse> {
-  const { pending, callbacks, sessions, logger } = options;
+  const { pending, callbacks, sessions, design, logger } = options;
+  const { query, headers } = request;
+  const view = design.view(request, call);
   const state = single(query, "state");
   const login = state === undefined ? undefined : pending.find(headers, state);
-  if (login === undefined) return pageResponse(400, failedLoginPage(EXPIRED));
+  if (login === undefined) return view.response(400, failedLoginPage(EXPIRED));
   const ended = pending.ended(login.state);
   if (!(await callbacks.isFirst(login))) {
-    return pageResponse(400, failedLoginPage(EXPIRED), { "Set-Cookie": ended });
+    return view.response(400, failedLoginPage(EXPIRED), { "Set-Cookie": ended });
   }
   const code = single(query, "code");
   // What `error` says is for developers, and whoever made the link can choose it.
   if (code === undefined || query.has("error")) {
-    return pageResponse(400, failedLoginPage(REFUSED), { "Set-Cookie": ended });
+    return view.response(400, failedLoginPage(REFUSED), { "Set-Cookie": ended });
   }
   try {
     const issuer = single(query, "iss");
@@ -99,7 +108,7 @@ async function completeLogin(
     const cookie = cookieLine(SESSION_COOKIE, token, seconds);
     return redirectResponse(login.returnTo, { "Set-Cookie": [cookie, ended] });
   } catch (error) {
-    return failed(error, logger, ended);
+    return failed(error, view, logger, ended);
   }
 }
 
@@ -142,6 +151,7 @@ async function startSession(
 
 function failed(
   error: unknown,
+  view: PageView,
   logger: LoginHandlersOptions["logger"],
   ended?: string,
 ): RawResponse {
@@ -150,7 +160,7 @@ function failed(
   logger.warn({ err: error }, "a login in a browser did not succeed");
   const page = failedLoginPage(isUnavailable ? UNAVAILABLE : REFUSED);
   const headers = ended === undefined ? {} : { "Set-Cookie": ended };
-  return pageResponse(isUnavailable ? 503 : 400, page, headers);
+  return view.response(isUnavailable ? 503 : 400, page, headers);
 }
 
 /** The only value of a parameter; undefined if it is absent, comes twice or is too long. */

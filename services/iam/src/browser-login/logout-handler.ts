@@ -8,7 +8,8 @@ import {
 } from "svc-access/runtime";
 import { formFields } from "../pages/form-fields.ts";
 import type { FormTokens } from "../pages/form-tokens.ts";
-import { pageResponse, redirectResponse } from "../pages/page-response.ts";
+import type { PageDesign } from "../pages/page-design.ts";
+import { redirectResponse } from "../pages/redirect-response.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
 import { leavingPage, loggedOutPage, logoutPage } from "./browser-login-pages.ts";
 import type { BrowserSession, BrowserSessions } from "./browser-sessions.ts";
@@ -23,6 +24,7 @@ export interface LogoutHandlerOptions {
   readonly provider: Pick<IdentityProvider, "endLogin">;
   readonly sessions: BrowserSessions;
   readonly forms: FormTokens;
+  readonly design: PageDesign;
   readonly logger: Pick<ProcessLogger, "error" | "warn">;
 }
 
@@ -38,13 +40,15 @@ export function logoutHandler(options: LogoutHandlerOptions): RawHandler {
 }
 
 function show(
-  { forms }: LogoutHandlerOptions,
-  { headers }: RawRequest,
-  { principal }: CallContext,
+  { forms, design }: LogoutHandlerOptions,
+  request: RawRequest,
+  call: CallContext,
 ): RawResponse {
-  const browser = cookieOf(headers, SESSION_COOKIE);
-  if (principal === undefined || browser === undefined) return pageResponse(200, loggedOutPage());
-  return pageResponse(200, logoutPage(principal, forms.issue({ form: FORM, browser })));
+  const { principal } = call;
+  const view = design.view(request, call);
+  const browser = cookieOf(request.headers, SESSION_COOKIE);
+  if (principal === undefined || browser === undefined) return view.response(200, loggedOutPage());
+  return view.response(200, logoutPage(principal, forms.issue({ form: FORM, browser })));
 }
 
 async function logOut(
@@ -52,7 +56,7 @@ async function logOut(
   request: RawRequest,
   call: CallContext,
 ): Promise<RawResponse> {
-  const { origin, sessions, forms, logger } = options;
+  const { origin, sessions, forms, design, logger } = options;
   const cookie = cookieOf(request.headers, SESSION_COOKIE);
   const removed = { "Set-Cookie": removedCookie(SESSION_COOKIE) };
   if (cookie === undefined) return redirectResponse(LOGOUT_PATH);
@@ -71,7 +75,8 @@ async function logOut(
   const next = await endAtProvider(options, session, call);
   if (next === undefined) return redirectResponse(`${origin}${LOGOUT_PATH}`, removed);
   // Not a redirect: `form-action` of the form's page applies to all that follow, wherever they lead.
-  return pageResponse(200, leavingPage(next), { ...removed, Refresh: `0; url=${next}` });
+  const headers = { ...removed, Refresh: `0; url=${next}` };
+  return design.view(request, call).response(200, leavingPage(next), headers);
 }
 
 /** Here the login has ended; the provider may not answer. */

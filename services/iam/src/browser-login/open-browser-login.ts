@@ -10,6 +10,7 @@ import {
 } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { FormTokens } from "../pages/form-tokens.ts";
+import type { PageDesign } from "../pages/page-design.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
 import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
 import { SecretBox } from "../secrets/secret-box.ts";
@@ -32,6 +33,7 @@ export interface BrowserLoginParts {
   readonly verifier: TokenVerifier;
   /** For what the provider does outside of calls. */
   readonly recorder: AuditRecorder;
+  readonly design: PageDesign;
   readonly logger: ProcessLogger;
 }
 
@@ -65,7 +67,8 @@ const OF_THE_EDGE: BrowserLogin = {
  * @throws EncryptionKeyError if the encryption keys cannot be read
  */
 export function openBrowserLogin(parts: BrowserLoginParts): BrowserLogin {
-  const { configuration, database, callbacks, provider, verifier, recorder, logger } = parts;
+  const { configuration, database, callbacks, provider, verifier, recorder, design, logger } =
+    parts;
   const { config, sections } = configuration;
   const { iam } = sections;
   if (iam.browser_login !== "self") return OF_THE_EDGE;
@@ -90,9 +93,10 @@ export function openBrowserLogin(parts: BrowserLoginParts): BrowserLogin {
         callbacks,
         sessions,
         verifier,
+        design,
         logger,
       }),
-      logoutHandler({ origin, provider, sessions, forms: new FormTokens(box), logger }),
+      logoutHandler({ origin, provider, sessions, forms: new FormTokens(box), design, logger }),
     ],
     jobs: [{ name: "browser_sessions", every: "1m", run: () => sessions.removeExpired() }],
   };

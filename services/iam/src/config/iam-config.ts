@@ -130,6 +130,15 @@ export const iamSection = z.strictObject({
   clients: z.array(client).max(1024).default([]),
   /** What services may do with their internal tokens. */
   services: servicesConfig,
+  /** The look of the pages for people. */
+  pages: z
+    .strictObject({
+      /** The name of the product. */
+      name: z.string().trim().min(1, "must not be empty").max(64).default("Identity and access"),
+      /** A file with its logo: PNG, JPEG, WebP or SVG. */
+      logo_file: z.string().min(1, "must not be empty").optional(),
+    })
+    .prefault({}),
   /** How long people stay logged in, with the embedded provider or `browser_login: self`. */
   sessions: z
     .strictObject({ idle_ns: days(3 * DAY_NS), absolute_ns: days(30 * DAY_NS) })

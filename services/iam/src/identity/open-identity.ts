@@ -16,6 +16,7 @@ import { ServiceAccounts } from "../accounts/service-accounts/service-accounts.t
 import { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
 import { LoginCallbacks } from "../browser-login/login-callbacks.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
+import type { PageDesign } from "../pages/page-design.ts";
 import type { KeyMaker } from "../provider/embedded/keys/signing-keys.ts";
 import { openRevocationFeed } from "../sessions/open-revocation-feed.ts";
 import { Revocations } from "../sessions/revocations.ts";
@@ -31,6 +32,8 @@ export interface Opened {
   readonly configuration: LoadedIamConfig;
   readonly database: ServiceDatabase<IamTables>;
   readonly engine: Awaited<ReturnType<typeof createAuthorizationEngine>>;
+  /** The look of the pages. */
+  readonly design: PageDesign;
   readonly logger: ProcessLogger;
 }
 
@@ -56,7 +59,7 @@ export interface OpenedIdentity {
  * @throws EncryptionKeyError or StartUpError where the provider cannot start
  */
 export async function openIdentity(
-  { configuration, database, logger }: Opened,
+  { configuration, database, design, logger }: Opened,
   newKey: KeyMaker | undefined,
 ): Promise<OpenedIdentity> {
   const { config, sections } = configuration;
@@ -79,6 +82,7 @@ export async function openIdentity(
         accounts.holdPassword(transaction as unknown as AccountTable, id, version),
     },
     serviceAccounts,
+    design,
     logger,
     recorder,
     revocations,

@@ -5,6 +5,7 @@ import { CALLBACK_PATH } from "../browser-login/paths.ts";
 import type { ClientConfig, IamConfig } from "../config/iam-config.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { providerHandlers } from "../login/interactions.ts";
+import type { PageDesign } from "../pages/page-design.ts";
 import { openCasdoor } from "../provider/casdoor/open-casdoor.ts";
 import type { Directory } from "../provider/directory.ts";
 import { auditClients } from "../provider/embedded/applied-clients.ts";
@@ -31,6 +32,7 @@ export interface ProviderParts {
   readonly database: ServiceDatabase<IamTables>;
   readonly accounts: Accounts;
   readonly serviceAccounts: ServiceAccountLogins;
+  readonly design: PageDesign;
   readonly logger: ProcessLogger;
   readonly recorder: AuditRecorder;
   readonly revocations: Revocations;
@@ -82,6 +84,7 @@ async function openEmbedded({
   database,
   accounts,
   serviceAccounts,
+  design,
   logger,
   recorder,
   revocations,
@@ -115,6 +118,7 @@ async function openEmbedded({
     clients: [own.declaration(), ...clients],
     accounts,
     serviceAccounts,
+    design,
     database: tables,
     box,
     revocations,

@@ -1,36 +1,61 @@
-import { FORM_TOKEN } from "../pages/form-tokens.ts";
-import { html } from "../pages/html.ts";
+import { field, formToken, problemBox } from "../pages/form-parts.ts";
+import { type Html, html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
+import type { MessageKey, Texts, TextValues } from "../pages/texts.ts";
 
-/** The page on which people enter their password. */
-export function loginPage(form: {
+/** Why a form was not accepted. */
+export interface FormProblem {
+  readonly text: MessageKey;
+  readonly values?: TextValues;
+}
+
+/** What the pages of a login have in common. */
+export interface InteractionForm {
   /** The name of the client. */
   readonly client: string;
-  /** What was entered before. */
-  readonly username: string;
-  /** Why it did not succeed. */
-  readonly problem: string | undefined;
+  /** Why it was not accepted before. */
+  readonly problem: FormProblem | undefined;
   readonly leadsTo: string | undefined;
   /** Of `FormTokens`. */
   readonly token: string;
-}): Page {
-  return {
-    title: "Log in",
-    leadsTo: form.leadsTo,
-    body: html`<p>to continue to ${form.client}</p>
-${problemOf(form)}
+}
+
+/** The page on which people enter their password. */
+export function loginPage(form: InteractionForm & { readonly username: string }): Page {
+  return (texts) => {
+    const { say } = texts;
+    return {
+      title: say("Log in"),
+      leadsTo: form.leadsTo,
+      isProblem: form.problem !== undefined,
+      body: html`<p>${say("to continue to {client}", { client: form.client })}</p>
+${summary(texts, form)}
 <form method="post">
-<input type="hidden" name="${FORM_TOKEN}" value="${form.token}">
-<p><label>User name <input name="username" autocomplete="username" required maxlength="256" value="${form.username}"></label></p>
-<p><label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="1024"></label></p>
-<button type="submit" name="action" value="login">Log in</button>
-<button type="submit" name="action" value="cancel" formnovalidate>Cancel</button>
+${formToken(form.token)}
+${field({
+  name: "username",
+  label: say("User name"),
+  autocomplete: "username",
+  longest: 256,
+  value: form.username,
+  isFirst: form.problem === undefined,
+})}
+${field({
+  name: "password",
+  label: say("Password"),
+  type: "password",
+  autocomplete: "current-password",
+  longest: 1024,
+})}
+<button type="submit" name="action" value="login">${say("Log in")}</button>
+<button class="second" type="submit" name="action" value="cancel" formnovalidate>${say("Cancel")}</button>
 </form>`,
+    };
   };
 }
 
 /** What the scopes give a client. */
-const SCOPE_TEXTS: Readonly<Record<string, string>> = {
+const SCOPE_TEXTS: Readonly<Record<string, MessageKey>> = {
   openid: "your user id",
   profile: "your name, user name and organization",
   email: "your e-mail address",
@@ -38,45 +63,47 @@ const SCOPE_TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** The page on which people let a client act for them. */
-export function consentPage(form: {
-  readonly client: string;
-  readonly username: string;
-  readonly scopes: readonly string[];
-  /** Why it was not accepted before. */
-  readonly problem: string | undefined;
-  readonly leadsTo: string | undefined;
-  /** Of `FormTokens`. */
-  readonly token: string;
-}): Page {
-  return {
-    title: "Allow access?",
-    leadsTo: form.leadsTo,
-    body: html`<p><strong>${form.client}</strong> asks ${form.username} for:</p>
+export function consentPage(
+  form: InteractionForm & { readonly username: string; readonly scopes: readonly string[] },
+): Page {
+  return (texts) => {
+    const { say } = texts;
+    const client = html`<strong>${form.client}</strong>`;
+    return {
+      title: say("Allow access?"),
+      leadsTo: form.leadsTo,
+      isProblem: form.problem !== undefined,
+      body: html`<p>${say("{client} asks {username} for:", { client, username: form.username })}</p>
 <ul>
-${form.scopes.map((scope) => html`<li>${SCOPE_TEXTS[scope] ?? scope}</li>`)}
+${form.scopes.map((scope) => html`<li>${texts.translate(SCOPE_TEXTS[scope] ?? scope)}</li>`)}
 </ul>
-${problemOf(form)}
+${summary(texts, form)}
 <form method="post">
-<input type="hidden" name="${FORM_TOKEN}" value="${form.token}">
-<button type="submit" name="action" value="consent">Allow</button>
-<button type="submit" name="action" value="cancel">Refuse</button>
+${formToken(form.token)}
+<button type="submit" name="action" value="consent">${say("Allow")}</button>
+<button class="second" type="submit" name="action" value="cancel">${say("Refuse")}</button>
 </form>`,
+    };
   };
 }
 
 /** The page of a login that has expired, or began in another browser. */
 export function expiredPage(): Page {
-  return {
-    title: "The login has expired",
-    body: html`<p>Go back to where you came from, and log in again. Cookies must be allowed.</p>`,
-  };
+  return ({ say }) => ({
+    title: say("The login has expired"),
+    body: html`<p>${say("Go back to where you came from, and log in again. Cookies must be allowed.")}</p>`,
+  });
 }
 
 /** The page of what this version does not do. */
 export function unimplementedPage(what: string): Page {
-  return { title: "Unimplemented", body: html`<p>unimplemented: ${what}</p>` };
+  return ({ say }) => ({
+    title: say("Not available"),
+    body: html`<p>${say("The service does not have this: {what}", { what })}</p>`,
+  });
 }
 
-function problemOf({ problem }: { readonly problem: string | undefined }) {
-  return problem === undefined ? undefined : html`<p role="alert">${problem}</p>`;
+/** The summary of a problem. */
+export function summary({ say }: Texts, { problem }: InteractionForm): Html | undefined {
+  return problemBox(problem && say(problem.text, problem.values));
 }

@@ -8,17 +8,25 @@ import {
 import { isFromAnotherSite } from "../pages/cross-site.ts";
 import { formFields } from "../pages/form-fields.ts";
 import type { FormPlace } from "../pages/form-tokens.ts";
-import { type Page, pageHeaders, pageText } from "../pages/page.ts";
+import type { PageView } from "../pages/page-view.ts";
 import { INTERACTION_PATH } from "../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { recordEvent } from "../provider/embedded/request/record-event.ts";
 import { grantScopes } from "../provider/embedded/tokens/load-grant.ts";
-import { consentPage, expiredPage, loginPage, unimplementedPage } from "./interaction-pages.ts";
+import {
+  consentPage,
+  expiredPage,
+  type FormProblem,
+  loginPage,
+  unimplementedPage,
+} from "./interaction-pages.ts";
 import { redirectUriOf, scopesOf } from "./interaction-parameters.ts";
 
-const WRONG = "The user name or the password is wrong.";
-const FORM_EXPIRED = "The form has expired. Send it again.";
-const BUSY = "Too many people log in at the moment. Try again in a few seconds.";
+const WRONG: FormProblem = { text: "The user name or the password is wrong." };
+const FORM_EXPIRED: FormProblem = { text: "The form has expired. Send it again." };
+const BUSY: FormProblem = {
+  text: "Too many people log in at the moment. Try again in a few seconds.",
+};
 
 /** A request of a login or consent page. */
 export class InteractionRequest {
@@ -36,7 +44,8 @@ export class InteractionRequest {
     const { method } = this.#request;
     const interaction = await this.#interaction();
     // The cookie, which other sites cannot send with a POST, names the interaction too.
-    if (interaction === undefined || this.#isCrossSite()) return answer(400, expiredPage());
+    if (interaction === undefined || this.#isCrossSite())
+      return this.#view().response(400, expiredPage());
     if (method === "GET" || method === "HEAD") return this.#page(interaction, 200);
     if (method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", "use GET or POST");
     const form = await formFields(this.#request);
@@ -72,27 +81,36 @@ export class InteractionRequest {
     return isFromAnotherSite(this.#request, new URL(this.#embedded.issuer).origin);
   }
 
-  async #page(interaction: Interaction, status: number, problem?: string): Promise<RawResponse> {
+  #view(interaction?: Interaction): PageView {
+    return this.#embedded.design.view(this.#request, this.#call, interaction?.params["ui_locales"]);
+  }
+
+  async #page(
+    interaction: Interaction,
+    status: number,
+    problem?: FormProblem,
+  ): Promise<RawResponse> {
+    const view = this.#view(interaction);
     const leadsTo = redirectUriOf(interaction);
     const client = await this.#clientName(interaction);
     const token = this.#embedded.forms.issue(placeOf(interaction));
     switch (interaction.prompt.name) {
       case "login": {
         const username = String(interaction.params["login_hint"] ?? "").slice(0, 256);
-        return answer(status, loginPage({ client, username, problem, leadsTo, token }));
+        return view.response(status, loginPage({ client, username, problem, leadsTo, token }));
       }
       case "consent": {
         const account = await this.#embedded.options.accounts.find(
           interaction.session?.accountId ?? "",
         );
         const username = account?.username ?? "";
-        return answer(
+        return view.response(
           status,
           consentPage({ client, username, scopes: scopesOf(interaction), problem, leadsTo, token }),
         );
       }
       default:
-        return answer(501, unimplementedPage(`the prompt ${interaction.prompt.name}`));
+        return view.response(501, unimplementedPage(`the prompt ${interaction.prompt.name}`));
     }
   }
 
@@ -131,7 +149,10 @@ export class InteractionRequest {
           details: { client },
         });
         const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
-        const problem = `There were too many failed attempts. Try again in ${seconds} seconds.`;
+        const problem: FormProblem = {
+          text: "There were too many failed attempts. Try again in {seconds} seconds.",
+          values: { seconds },
+        };
         const { headers, ...page } = await this.#page(interaction, 429, problem);
         return { ...page, headers: { ...headers, "Retry-After": String(seconds) } };
       }
@@ -179,10 +200,6 @@ export class InteractionRequest {
     const { clients } = this.#embedded.options;
     return clients.find(({ id }) => id === params["client_id"])?.name ?? "";
   }
-}
-
-function answer(status: number, page: Page): RawResponse {
-  return { status, headers: pageHeaders(page), body: pageText(page) };
 }
 
 /** Its id is in its own cookie, which only the browser that has begun it has. */

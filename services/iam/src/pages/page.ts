@@ -1,42 +1,19 @@
-import { type Html, html } from "./html.ts";
+import type { Html } from "./html.ts";
+import type { Texts } from "./texts.ts";
 
-/** A page for people, without scripts and styles. */
-export interface Page {
-  readonly title: string;
+/** What a page shows. */
+export interface PageContent {
+  readonly title: Html;
   readonly body: Html;
   /** Where its forms may lead after their redirects, besides this origin. */
   readonly leadsTo?: string | undefined;
+  /** Whether it is shown because something was not accepted. */
+  readonly isProblem?: boolean;
+  /** Links to related pages. */
+  readonly navigation?: Html;
+  /** The path of its only script; without one, no script runs. */
+  readonly script?: string;
 }
 
-/** The headers of a page. */
-export function pageHeaders({ leadsTo }: Pick<Page, "leadsTo"> = {}): Record<string, string> {
-  // Browsers apply `form-action` to the redirects of a form's response, too.
-  const target = leadsTo === undefined ? undefined : URL.parse(leadsTo)?.origin;
-  const targets = target === undefined || target === "null" ? "'self'" : `'self' ${target}`;
-  return {
-    "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": `default-src 'none'; form-action ${targets}; frame-ancestors 'none'; base-uri 'none'`,
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-store",
-  };
-}
-
-/** The document of a page. */
-export function pageText({ title, body }: Page): string {
-  return html`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-</head>
-<body>
-<main>
-<h1>${title}</h1>
-${body}
-</main>
-</body>
-</html>
-`.text;
-}
+/** A page for people, in whichever language. */
+export type Page = (texts: Texts) => PageContent;

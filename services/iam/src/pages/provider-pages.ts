@@ -1,10 +1,14 @@
 import type { Client, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { FORM_TOKEN } from "./form-tokens.ts";
+import { field, formToken, problemBox } from "./form-parts.ts";
 import { Html, html } from "./html.ts";
-import { type Page, pageHeaders, pageText } from "./page.ts";
+import type { Page } from "./page.ts";
+import type { PageView } from "./page-view.ts";
+import type { MessageKey } from "./texts.ts";
 
-/** The own tokens of forms, besides those of `oidc-provider`. */
-export interface PageForms {
+/** What the pages need besides `oidc-provider`: the view of a visitor, and own tokens of forms. */
+export interface PageParts {
+  /** The view for the request under way. */
+  view(ctx: KoaContextWithOIDC): PageView;
   /**
    * The token of a form.
    *
@@ -41,105 +45,116 @@ export interface Pages {
   readonly deviceDone: (ctx: KoaContextWithOIDC) => void;
 }
 
-const SERVER_ERROR =
-  "The service could not complete the request. Try again; if it fails again, tell its operators when it happened.";
+const SERVER_ERROR: MessageKey =
+  "The service could not complete the request. Try again; if it fails again, tell its operators the number of the request.";
 
-/** The pages, in plain HTML. */
-export function providerPages(forms: PageForms): Pages {
+/** The pages. */
+export function providerPages(parts: PageParts): Pages {
+  const send = (ctx: KoaContextWithOIDC, page: Page): void => {
+    const { headers, text } = parts.view(ctx).show(ctx.status, page);
+    ctx.set(headers);
+    ctx.body = text;
+  };
   return {
-    continueByHand: (ctx) => continueByHand(ctx, forms),
+    continueByHand(ctx) {
+      const page = pageByHand(ctx, parts);
+      if (page !== undefined) send(ctx, page);
+    },
 
-    error(ctx, out) {
-      const text = out.error === "server_error" ? SERVER_ERROR : out.error_description;
-      send(ctx, {
-        title: "The request was refused",
-        body: html`<p>${text ?? "It is not valid."}</p>
-<p>Error: <code>${out.error}</code></p>`,
-      });
+    error(ctx, { error, error_description: described }) {
+      const text = error === "server_error" ? SERVER_ERROR : (described ?? "It is not valid.");
+      send(ctx, ({ say, translate }) => ({
+        title: say("The request was refused"),
+        body: html`<p>${translate(text)}</p>
+<p>${say("Error: {title}", { title: html`<code>${error}</code>` })}</p>`,
+      }));
     },
 
     logout(ctx) {
-      const leadsTo = stateOf(ctx).postLogoutRedirectUri;
-      send(ctx, {
-        title: "Log out?",
-        leadsTo,
+      send(ctx, ({ say }) => ({
+        title: say("Log out?"),
+        leadsTo: stateOf(ctx).postLogoutRedirectUri,
         body: html`<form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
-${hidden(ctx, "end_session_confirm", forms)}
-<button type="submit" name="logout" value="yes">Log out</button>
-<button type="submit">Stay logged in</button>
+${hidden(ctx, "end_session_confirm", parts)}
+<button type="submit" name="logout" value="yes">${say("Log out")}</button>
+<button class="second" type="submit">${say("Stay logged in")}</button>
 </form>`,
-      });
+      }));
     },
 
     loggedOut(ctx) {
-      send(ctx, { title: "Logged out", body: html`<p>You can close this page.</p>` });
+      send(ctx, ({ say }) => ({
+        title: say("Logged out"),
+        body: html`<p>${say("You can close this page.")}</p>`,
+      }));
     },
 
     deviceInput(ctx, _form, _out, error) {
       const known = ctx.query["user_code"];
-      const message =
-        error === undefined
-          ? html`<p>Enter the code that the device shows. Continue only if you have started this yourself.</p>`
-          : html`<p>${problemOf(error)}</p>`;
-      send(ctx, {
-        title: "Log in on a device",
-        body: html`${message}
+      send(ctx, ({ say }) => ({
+        title: say("Log in on a device"),
+        isProblem: error !== undefined,
+        body: html`${problemBox(error && say(problemOf(error)))}
+<p>${say("Enter the code that the device shows. Continue only if you have started this yourself.")}</p>
 <form method="post" action="${ctx.oidc.urlFor("code_verification")}">
-${hidden(ctx, "code_verification", forms)}
-<label>Code <input name="user_code" autocomplete="off" required value="${typeof known === "string" ? known.slice(0, 20) : ""}"></label>
-<button type="submit">Continue</button>
+${hidden(ctx, "code_verification", parts)}
+${field({
+  name: "user_code",
+  label: say("Code"),
+  value: typeof known === "string" ? known.slice(0, 20) : "",
+  isFirst: error === undefined,
+})}
+<button type="submit">${say("Continue")}</button>
 </form>`,
-      });
+      }));
     },
 
     deviceConfirm(ctx, _form, client, { ip }, userCode) {
-      send(ctx, {
-        title: "Log in on this device?",
-        body: html`<p><strong>${client.clientName ?? client.clientId}</strong>, at the address <code>${String(ip ?? "unknown")}</code>, asks to act as you. The device must show this code:</p>
-<p><code>${userCode}</code></p>
-<p>If you have not started this yourself, or the device shows another code, refuse.</p>
+      const name = html`<strong>${client.clientName ?? client.clientId}</strong>`;
+      const address = html`<code>${String(ip ?? "unknown")}</code>`;
+      send(ctx, ({ say }) => ({
+        title: say("Log in on this device?"),
+        body: html`<p>${say("{client}, at the address {address}, asks to act as you. The device must show this code:", { client: name, address })}</p>
+<p><code class="code">${userCode}</code></p>
+<p>${say("If you have not started this yourself, or the device shows another code, refuse.")}</p>
 <form method="post" action="${ctx.oidc.urlFor("code_verification")}">
-${hidden(ctx, "code_verification", forms)}
+${hidden(ctx, "code_verification", parts)}
 <input type="hidden" name="user_code" value="${userCode}">
-<button type="submit" name="confirm" value="yes">Continue</button>
-<button type="submit" name="abort" value="yes">Refuse</button>
+<button type="submit" name="confirm" value="yes">${say("Continue")}</button>
+<button class="second" type="submit" name="abort" value="yes">${say("Refuse")}</button>
 </form>`,
-      });
+      }));
     },
 
     deviceDone(ctx) {
-      send(ctx, {
-        title: "The device is logged in",
-        body: html`<p>Go back to the device. You can close this page.</p>`,
-      });
+      send(ctx, ({ say }) => ({
+        title: say("The device is logged in"),
+        body: html`<p>${say("Go back to the device. You can close this page.")}</p>`,
+      }));
     },
   };
 }
 
-function continueByHand(ctx: KoaContextWithOIDC, forms: PageForms): void {
+/** The page with a button, in place of one whose script submits its form at once. */
+function pageByHand(ctx: KoaContextWithOIDC, parts: PageParts): Page | undefined {
   const { body } = ctx;
-  if (typeof body !== "string" || !body.includes("document.forms[0].submit()")) return;
+  if (typeof body !== "string" || !body.includes("document.forms[0].submit()")) return undefined;
   const action = /<form method="post" action="([^"]*)">/.exec(body)?.[1] ?? "";
   // They are escaped already.
   const inputs = body.match(/<input type="hidden" name="[^"<>]*" value="[^"<>]*"\/>/g) ?? [];
-  send(ctx, {
-    title: "Continue?",
+  return ({ say }) => ({
+    title: say("Continue?"),
     leadsTo: stateOf(ctx).postLogoutRedirectUri ?? unescaped(action),
     body: html`<form method="post" action="${new Html(action)}">
 ${inputs.map((input) => new Html(input))}
-${ownToken(ctx, unescaped(action), forms)}
-<button type="submit">Continue</button>
+${ownToken(ctx, unescaped(action), parts)}
+<button type="submit">${say("Continue")}</button>
 </form>`,
   });
 }
 
 function unescaped(action: string): string {
   return action.replaceAll("&amp;", "&");
-}
-
-function send(ctx: KoaContextWithOIDC, page: Page): void {
-  ctx.set(pageHeaders(page));
-  ctx.body = pageText(page);
 }
 
 /** What `oidc-provider` keeps in the session while it shows a form. */
@@ -154,22 +169,22 @@ function stateOf(ctx: KoaContextWithOIDC): FormState {
 }
 
 /** The hidden fields of a form: the token of `oidc-provider`, and our own. */
-function hidden(ctx: KoaContextWithOIDC, route: string, forms: PageForms): Html {
+function hidden(ctx: KoaContextWithOIDC, route: string, parts: PageParts): Html {
   return html`<input type="hidden" name="xsrf" value="${stateOf(ctx).secret}">
-${ownToken(ctx, ctx.oidc.urlFor(route), forms)}`;
+${ownToken(ctx, ctx.oidc.urlFor(route), parts)}`;
 }
 
 /** Nothing for a form that is sent to somebody else. */
-function ownToken(ctx: KoaContextWithOIDC, action: string, forms: PageForms): Html | undefined {
+function ownToken(ctx: KoaContextWithOIDC, action: string, parts: PageParts): Html | undefined {
   const { issuer } = ctx.oidc.provider;
   if (!action.startsWith(`${issuer}/`)) return undefined;
   const { session } = ctx.oidc as { session?: { id?: string } };
-  const token = forms.token(action.slice(issuer.length), session?.id);
+  const token = parts.token(action.slice(issuer.length), session?.id);
   if (token === undefined) return undefined;
-  return html`<input type="hidden" name="${FORM_TOKEN}" value="${token}">`;
+  return formToken(token);
 }
 
-const PROBLEMS: Readonly<Record<string, string>> = {
+const PROBLEMS: Readonly<Record<string, MessageKey>> = {
   NoCodeError: "Enter the code that the device shows.",
   NotFoundError: "The code is not known. Check it and try again.",
   ExpiredError: "The code has expired. Start again on the device.",
@@ -177,6 +192,6 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   AbortedError: "The login was refused.",
 };
 
-function problemOf(error: Error): string {
+function problemOf(error: Error): MessageKey {
   return PROBLEMS[error.name] ?? PROBLEMS[error.constructor.name] ?? SERVER_ERROR;
 }

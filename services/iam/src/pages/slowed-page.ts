@@ -1,13 +1,15 @@
 import type { RawResponse } from "svc-access/runtime";
 import { html } from "./html.ts";
-import { pageHeaders, pageText } from "./page.ts";
+import type { PageView } from "./page-view.ts";
 
 /** The response to somebody who has tried too often. */
-export function slowedResponse(seconds: number): RawResponse {
-  const page = {
-    title: "Too many attempts",
-    body: html`<p>Try again in ${seconds} seconds.</p>`,
-  };
-  const headers = { ...pageHeaders(), "Retry-After": String(seconds) };
-  return { status: 429, headers, body: pageText(page) };
+export function slowedResponse(view: PageView, seconds: number): RawResponse {
+  return view.response(
+    429,
+    ({ say }) => ({
+      title: say("Too many attempts"),
+      body: html`<p>${say("Try again in {seconds} seconds.", { seconds })}</p>`,
+    }),
+    { "Retry-After": String(seconds) },
+  );
 }

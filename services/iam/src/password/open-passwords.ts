@@ -23,7 +23,7 @@ const ELSEWHERE =
  * @throws EncryptionKeyError if the encryption keys cannot be read
  */
 export function openPasswords(context: PartContext): ServicePart {
-  const { configuration, database, engine, logger, identity } = context;
+  const { configuration, database, engine, logger, design, identity } = context;
   const { accounts, logins, hasher, provider } = identity;
   const { sessions } = provider;
   if (sessions === undefined) return OF_ANOTHER_PROVIDER;
@@ -54,6 +54,7 @@ export function openPasswords(context: PartContext): ServicePart {
     changes,
     rights,
     forms: new FormTokens(box),
+    design,
     logger,
   });
   return {

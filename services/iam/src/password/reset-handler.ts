@@ -14,11 +14,19 @@ import { isFromAnotherSite } from "../pages/cross-site.ts";
 import { foreignFormPage } from "../pages/foreign-form-page.ts";
 import { formFields } from "../pages/form-fields.ts";
 import type { FormTokens } from "../pages/form-tokens.ts";
-import { pageResponse, redirectResponse } from "../pages/page-response.ts";
+import type { PageDesign } from "../pages/page-design.ts";
+import type { PageView } from "../pages/page-view.ts";
+import { redirectResponse } from "../pages/redirect-response.ts";
 import { QueueFullError } from "../queue/work-queue.ts";
 import { DatabaseUnavailable } from "../store/provider-database.ts";
 import type { PasswordChanges } from "./password-changes.ts";
-import { deadResetLinkPage, passwordSetPage, resetLaterPage, resetPage } from "./reset-pages.ts";
+import {
+  deadResetLinkPage,
+  type NewPasswordProblem,
+  passwordSetPage,
+  resetLaterPage,
+  resetPage,
+} from "./reset-pages.ts";
 import { RESET_PATH } from "./reset-path.ts";
 import type { ResetRights } from "./reset-rights.ts";
 
@@ -31,6 +39,7 @@ export interface ResetHandlerOptions {
   readonly changes: Pick<PasswordChanges, "reset">;
   readonly rights: Pick<ResetRights, "mayReset">;
   readonly forms: FormTokens;
+  readonly design: PageDesign;
   readonly logger: Pick<ProcessLogger, "warn">;
 }
 
@@ -53,7 +62,9 @@ export function resetHandler(options: ResetHandlerOptions): RawHandler {
       } catch (error) {
         if (!isTemporary(error)) throw error;
         options.logger.warn({ err: error }, "a link for a new password could not be used");
-        return pageResponse(503, resetLaterPage(), { "Retry-After": "5" });
+        return options.design
+          .view(request, call)
+          .response(503, resetLaterPage(), { "Retry-After": "5" });
       }
     },
   };
@@ -63,11 +74,13 @@ class ResetRequest {
   readonly #options: ResetHandlerOptions;
   readonly #request: RawRequest;
   readonly #call: CallContext;
+  readonly #view: PageView;
 
   constructor(options: ResetHandlerOptions, request: RawRequest, call: CallContext) {
     this.#options = options;
     this.#request = request;
     this.#call = call;
+    this.#view = options.design.view(request, call);
   }
 
   async respond(): Promise<RawResponse> {
@@ -75,7 +88,7 @@ class ResetRequest {
     if (method === "POST") return this.#set();
     if (query.has("token")) return this.#open(query.getAll("token"));
     const token = tokenOf(headers);
-    if (token === undefined) return pageResponse(404, deadResetLinkPage());
+    if (token === undefined) return this.#view.response(404, deadResetLinkPage());
     const link = await this.#find(token);
     return "reason" in link ? this.#refuse(link) : this.#form(200, link, token);
   }
@@ -92,21 +105,21 @@ class ResetRequest {
     const { origin, forms, changes } = this.#options;
     const token = tokenOf(this.#request.headers);
     if (isFromAnotherSite(this.#request, origin) || token === undefined) {
-      return pageResponse(403, foreignFormPage());
+      return this.#view.response(403, foreignFormPage());
     }
     const form = await formFields(this.#request, LONGEST_FORM);
     if (!forms.isValid(form, { form: FORM, browser: token })) {
-      return pageResponse(403, foreignFormPage());
+      return this.#view.response(403, foreignFormPage());
     }
     const link = await this.#find(token);
     if ("reason" in link) return this.#refuse(link);
     const password = form.get("password") ?? "";
     if (form.get("repeated") !== password) {
-      return this.#form(400, link, token, "The second password is another one.");
+      return this.#form(400, link, token, { field: "repeated" });
     }
     const result = await changes.reset(link, password, this.#call);
     if (result.outcome === "invalid") {
-      return this.#form(400, link, token, `The password ${result.problem}.`);
+      return this.#form(400, link, token, { field: "password", problem: result.problem });
     }
     if (result.outcome === "dead") {
       return this.#refuse({ reason: result.reason, accountId: link.accountId });
@@ -117,7 +130,7 @@ class ResetRequest {
       resource: `user:${link.accountId}`,
       details: { sessions: result.endedSessions },
     });
-    return pageResponse(200, passwordSetPage(), {
+    return this.#view.response(200, passwordSetPage(), {
       "Set-Cookie": removedCookie(RESET_COOKIE, RESET_PATH),
     });
   }
@@ -138,10 +151,10 @@ class ResetRequest {
     status: number,
     { username }: { readonly username: string },
     token: string,
-    problem?: string,
+    problem?: NewPasswordProblem,
   ): RawResponse {
     const formToken = this.#options.forms.issue({ form: FORM, browser: token });
-    return pageResponse(status, resetPage({ username, problem, token: formToken }));
+    return this.#view.response(status, resetPage({ username, problem, token: formToken }));
   }
 
   async #refuse({ reason, accountId }: DeadResetLink): Promise<RawResponse> {
@@ -151,7 +164,7 @@ class ResetRequest {
       ...(accountId === undefined ? {} : { resource: `user:${accountId}` }),
       details: { reason },
     });
-    return pageResponse(404, deadResetLinkPage(), {
+    return this.#view.response(404, deadResetLinkPage(), {
       "Set-Cookie": removedCookie(RESET_COOKIE, RESET_PATH),
     });
   }

@@ -1,50 +1,94 @@
-import { FORM_TOKEN } from "../pages/form-tokens.ts";
+import { field, formToken, problemBox } from "../pages/form-parts.ts";
 import { html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
+import type { Texts } from "../pages/texts.ts";
 import { RESET_PATH } from "./reset-path.ts";
+
+/** Why a new password was not accepted. */
+export type NewPasswordProblem =
+  /** The rest of a sentence about the password. */
+  | { readonly field: "password"; readonly problem: string }
+  /** The two are not the same. */
+  | { readonly field: "repeated" };
+
+/** The fields of a new password. */
+export function newPasswordFields(
+  { say, translate }: Texts,
+  problem: NewPasswordProblem | undefined,
+) {
+  const wrong =
+    problem?.field === "password"
+      ? say("The password {problem}.", { problem: translate(problem.problem) })
+      : undefined;
+  const other =
+    problem?.field === "repeated" ? say("The second password is another one.") : undefined;
+  const rules = { type: "password", autocomplete: "new-password", longest: 512 } as const;
+  return {
+    summary: problemBox(wrong ?? other),
+    fields: html`${field({
+      ...rules,
+      name: "password",
+      label: say("New password"),
+      hint: say("At least 12 characters"),
+      problem: wrong,
+      shortest: 12,
+    })}
+${field({ ...rules, name: "repeated", label: say("The new password again"), problem: other })}`,
+  };
+}
 
 /** The form of a new password. */
 export function resetPage(form: {
   readonly username: string;
-  /** Why the password was not accepted. */
-  readonly problem: string | undefined;
+  readonly problem: NewPasswordProblem | undefined;
   /** Of `FormTokens`. */
   readonly token: string;
 }): Page {
-  return {
-    title: "Set a new password",
-    body: html`<p>The new password is for <strong>${form.username}</strong>. You are logged out everywhere then.</p>
-${form.problem === undefined ? undefined : html`<p role="alert">${form.problem}</p>`}
+  return (texts) => {
+    const { say } = texts;
+    const { summary, fields } = newPasswordFields(texts, form.problem);
+    const username = html`<strong>${form.username}</strong>`;
+    return {
+      title: say("Set a new password"),
+      isProblem: form.problem !== undefined,
+      body: html`${summary}
+<p>${say("The new password is for {username}. You are logged out everywhere then.", { username })}</p>
 <form method="post" action="${RESET_PATH}">
-<input type="hidden" name="${FORM_TOKEN}" value="${form.token}">
-<p><label>User name <input name="username" autocomplete="username" readonly value="${form.username}"></label></p>
-<p><label>New password, at least 12 characters <input name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="512"></label></p>
-<p><label>The new password again <input name="repeated" type="password" autocomplete="new-password" required maxlength="512"></label></p>
-<button type="submit">Set the password</button>
+${formToken(form.token)}
+${field({
+  name: "username",
+  label: say("User name"),
+  autocomplete: "username",
+  value: form.username,
+  isReadOnly: true,
+})}
+${fields}
+<button type="submit">${say("Set the password")}</button>
 </form>`,
+    };
   };
 }
 
 /** The page of success. */
 export function passwordSetPage(): Page {
-  return {
-    title: "The password was set",
-    body: html`<p>The link no longer works. You can close this page, and log in with the new password.</p>`,
-  };
+  return ({ say }) => ({
+    title: say("The password was set"),
+    body: html`<p>${say("The link no longer works. You can close this page, and log in with the new password.")}</p>`,
+  });
 }
 
 /** The page of a link that does not work: the same for all reasons, so that it tells nothing of accounts. */
 export function deadResetLinkPage(): Page {
-  return {
-    title: "The link does not work",
-    body: html`<p>It is not complete, was used or replaced, is older than an hour, or is no longer valid. Ask your administrator for another one, and open it in one browser. Cookies must be allowed.</p>`,
-  };
+  return ({ say }) => ({
+    title: say("The link does not work"),
+    body: html`<p>${say("It is not complete, was used or replaced, is older than an hour, or is no longer valid. Ask your administrator for another one, and open it in one browser. Cookies must be allowed.")}</p>`,
+  });
 }
 
 /** The page of what cannot be done at the moment. */
 export function resetLaterPage(): Page {
-  return {
-    title: "Try again",
-    body: html`<p>The service could not complete the request. Open the link again in a few seconds.</p>`,
-  };
+  return ({ say }) => ({
+    title: say("Try again"),
+    body: html`<p>${say("The service could not complete the request. Open the link again in a few seconds.")}</p>`,
+  });
 }

@@ -2,6 +2,8 @@ import type { CallAudit } from "svc-access/runtime";
 
 /** What a provider works for: a call, or a session whose tokens are refreshed. */
 export interface ProviderCall {
+  /** The id by which the request is found in the log; absent outside of requests. */
+  readonly requestId?: string;
   /** The address of the client; empty if it is not known. */
   readonly clientAddress: string;
   /** Aborts when nobody waits any more. */

@@ -65,7 +65,8 @@ const from = () => ({ headers: { "x-forwarded-for": `203.0.113.${++clients % 256
 async function untilCallback(browser: Browser, url: string): Promise<URL> {
   const page = await browser.open(url, from());
   expect(page.status, page.text).toBe(200);
-  const login = /<a href="([^"]*)"/.exec(page.text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+  const login =
+    /<a class="button" href="([^"]*)"/.exec(page.text)?.[1]?.replaceAll("&amp;", "&") ?? "";
   const there = new Browser(provider.origin);
   const form = await there.open(login);
   const fields = { username: FIRST["username"] ?? "", password: FIRST["password"] ?? "" };

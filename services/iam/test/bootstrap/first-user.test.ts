@@ -1,4 +1,5 @@
 /** The first owner of a zone with local users. */
+
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceDatabase } from "svc-access/database";
@@ -12,6 +13,7 @@ import { FirstUser } from "../../src/bootstrap/first-user.ts";
 import { makeLink } from "../../src/bootstrap/make-link.ts";
 import { ZoneOwners } from "../../src/bootstrap/zone-owners.ts";
 import type { LoadedIamConfig } from "../../src/config/load-iam-config.ts";
+import { STYLE_SOURCE } from "../../src/pages/style-sheet.ts";
 import type { BootstrapTables } from "../../src/store/bootstrap-tables.ts";
 import type { IamTables } from "../../src/store/tables.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
@@ -62,7 +64,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     const page = await open(iam, path);
     expect(page.status).toBe(200);
     expect(page.headers.get("content-security-policy")).toBe(
-      "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+      `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     );
     expect(page.headers.get("referrer-policy")).toBe("no-referrer");
     expect(page.headers.get("cache-control")).toBe("no-store");

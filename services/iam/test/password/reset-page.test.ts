@@ -1,10 +1,12 @@
 /** The page by whose link a new password is set. */
+
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceDatabase } from "svc-access/database";
 import { type AuditEvent, openAuditLog } from "svc-access/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RESET_LINK_LIFE_MS, ResetLinks } from "../../src/accounts/reset-links.ts";
+import { STYLE_SOURCE } from "../../src/pages/style-sheet.ts";
 import type { PasswordTables } from "../../src/store/password-tables.ts";
 import type { Browser } from "../support/browser.ts";
 import { databaseOf } from "../support/browser-login.ts";
@@ -100,8 +102,10 @@ describe("a link that cannot be used", () => {
     const { token } = await linksOf().make(idOf("alice"), ROOT);
     const browser = newBrowser();
     const response = await browser.request(`${iam.origin}${PATH}${await urlOf(token)}`);
-    const text = await response.text();
+    const id = response.headers.get("x-request-id") ?? "";
+    const text = (await response.text()).replace(id, "ID");
     expect(text).toContain("The link does not work");
+    expect(text).toContain("Request: <code>ID</code>");
     for (const mark of ["<script", "<form", "alice", token]) expect(text).not.toContain(mark);
     const { headers, status } = response;
     const shown = ["content-type", "set-cookie", "content-length", "cache-control", "location"];
@@ -148,7 +152,7 @@ test("a link shows a form, whose address does not have the token [IDP-30]", asyn
     expect(headers.get("referrer-policy")).toBe("no-referrer");
   }
   expect(page.headers.get("content-security-policy")).toBe(
-    "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
   );
   const text = await page.text();
   expect(text).toContain("<strong>alice</strong>");

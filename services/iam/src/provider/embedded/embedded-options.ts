@@ -1,5 +1,6 @@
 import type { AuditRecorder } from "svc-access/runtime";
 import type { Accounts } from "../../accounts/accounts.ts";
+import type { PageDesign } from "../../pages/page-design.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { Revocations } from "../../sessions/revocations.ts";
 import type { OpenedDatabase } from "../../store/provider-database.ts";
@@ -36,6 +37,8 @@ export interface EmbeddedProviderOptions {
   readonly box: SecretBox;
   /** Those of the process, if something else reads them too. */
   readonly revocations?: Revocations;
+  /** The look of its pages. */
+  readonly design?: PageDesign;
   /** While the clock has a problem, nothing is issued. */
   readonly clock?: { readonly problem: string | undefined };
   readonly log: ProviderLog;

@@ -1,7 +1,7 @@
 import { type Job, type RawResponse, ServiceError } from "svc-access/runtime";
 import { foreignFormPage } from "../../pages/foreign-form-page.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
-import { pageResponse } from "../../pages/page-response.ts";
+import { PageDesign } from "../../pages/page-design.ts";
 import { slowedResponse } from "../../pages/slowed-page.ts";
 import type { LoginSession } from "../../sessions/login-session.ts";
 import { Revocations } from "../../sessions/revocations.ts";
@@ -58,6 +58,8 @@ export class EmbeddedProvider {
   readonly revocations: Revocations;
   /** The tokens of its forms. */
   readonly forms: FormTokens;
+  /** The look of its pages. */
+  readonly design: PageDesign;
   readonly #stores: ProviderStores;
   readonly #instances: ProviderInstances;
   readonly #userCodes: UserCodeAttempts;
@@ -67,12 +69,13 @@ export class EmbeddedProvider {
     const { database, now } = options;
     this.#options = options;
     this.forms = new FormTokens(options.box, now);
+    this.design = options.design ?? new PageDesign();
     const opened = new ProviderDatabase(database);
     const documents = new ProviderDocuments(opened, now);
     this.revocations = options.revocations ?? new Revocations(opened, now);
     this.sessions = new Sessions(opened, this.revocations, now);
     this.#stores = { documents, sessions: this.sessions, revocations: this.revocations };
-    this.#instances = new ProviderInstances(options, opened, this.#stores, this.forms);
+    this.#instances = new ProviderInstances(options, opened, this.#stores, this);
     this.#userCodes = new UserCodeAttempts(database, now);
     this.#deviceStarts = new DeviceStarts(database, now);
   }
@@ -215,8 +218,9 @@ export class EmbeddedProvider {
     const body = method === "POST" ? await request.body() : undefined;
     const cookieName = sessionCookieName(this.#options.publicUrl);
     const { headers } = request;
+    const view = this.design.view({ headers, query: new URLSearchParams() }, call);
     if (body !== undefined && isForeignForm(this.forms, path, { headers, body }, cookieName)) {
-      return pageResponse(403, foreignFormPage());
+      return view.response(403, foreignFormPage());
     }
     if (method === "POST" && path === DEVICE_START_PATH) {
       const seconds = await this.#deviceStarts.begin(call.clientAddress);
@@ -225,7 +229,7 @@ export class EmbeddedProvider {
     const isUserCode = path === USER_CODE_PATH && hasUserCode(body);
     if (isUserCode) {
       const seconds = await this.#userCodes.begin(call.clientAddress);
-      if (seconds !== undefined) return slowedResponse(seconds);
+      if (seconds !== undefined) return slowedResponse(view, seconds);
     }
     const instance = await this.current();
     const { now = Date.now } = this.#options;

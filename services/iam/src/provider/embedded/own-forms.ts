@@ -1,6 +1,6 @@
 import type { RawRequest } from "svc-access/runtime";
 import type { FormPlace, FormTokens } from "../../pages/form-tokens.ts";
-import type { PageForms } from "../../pages/provider-pages.ts";
+import type { PageParts } from "../../pages/provider-pages.ts";
 import { hash } from "./adapter/sealed-documents.ts";
 import { LOGOUT_FORM_PATH, USER_CODE_PATH } from "./request/endpoints.ts";
 
@@ -18,7 +18,7 @@ function ownFormPlace(path: string, sessionId: string | undefined): FormPlace | 
 }
 
 /** The forms of pages that `oidc-provider` shows: the token of one of its paths, in the session of its page. */
-export function ownForms(tokens: FormTokens): PageForms {
+export function ownForms(tokens: FormTokens): Pick<PageParts, "token"> {
   return {
     token(path, sessionId) {
       const place = ownFormPlace(path, sessionId);

@@ -1,5 +1,6 @@
 import type { Provider } from "oidc-provider";
 import type { FormTokens } from "../../pages/form-tokens.ts";
+import type { PageDesign } from "../../pages/page-design.ts";
 import { type Pages, providerPages } from "../../pages/provider-pages.ts";
 import { MissingKeyError } from "../../secrets/secret-box.ts";
 import type { ProviderDatabase } from "../../store/provider-database.ts";
@@ -9,6 +10,7 @@ import { createInstance } from "./create-instance.ts";
 import type { EmbeddedProviderOptions } from "./embedded-options.ts";
 import { type SigningKey, SigningKeys, versionOf } from "./keys/signing-keys.ts";
 import { ownForms } from "./own-forms.ts";
+import { viewOf } from "./request/page-view-of.ts";
 import { recordEvent } from "./request/record-event.ts";
 import { requestError } from "./request/unavailable.ts";
 
@@ -32,12 +34,12 @@ export class ProviderInstances {
     options: EmbeddedProviderOptions,
     database: ProviderDatabase,
     stores: ProviderStores,
-    forms: FormTokens,
+    { forms, design }: { readonly forms: FormTokens; readonly design: PageDesign },
   ) {
     const { box, now, keyTimes, newKey } = options;
     this.#options = options;
     this.#stores = stores;
-    this.#pages = providerPages(ownForms(forms));
+    this.#pages = providerPages({ ...ownForms(forms), view: (ctx) => viewOf(design, ctx) });
     this.#keys = new SigningKeys(database, box, keyEvents(options), {
       ...(keyTimes === undefined ? {} : { times: keyTimes }),
       ...(now === undefined ? {} : { now }),

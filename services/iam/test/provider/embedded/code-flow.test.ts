@@ -1,6 +1,7 @@
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from "jose";
 import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { STYLE_SOURCE } from "../../../src/pages/style-sheet.ts";
 import { Browser, fieldOf } from "../../support/browser.ts";
 import { ALICE } from "../../support/memory-accounts.ts";
 import {
@@ -178,8 +179,7 @@ test("pages allow no scripts, frames or other origins, and are not stored", asyn
   const page = await browser.open((await begin(configuration)).url.href);
   const response = await browser.request(page.url);
   expect(Object.fromEntries(response.headers)).toMatchObject({
-    "content-security-policy":
-      "default-src 'none'; form-action 'self' https://app.example.com; frame-ancestors 'none'; base-uri 'none'",
+    "content-security-policy": `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'self' https://app.example.com; frame-ancestors 'none'; base-uri 'none'`,
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ServiceError } from "svc-access/runtime";
+import { afterAll, describe, expect, test } from "vitest";
+import { withErrorPages } from "../../src/pages/error-pages.ts";
+import { field } from "../../src/pages/form-parts.ts";
+import { html } from "../../src/pages/html.ts";
+import { PageDesign } from "../../src/pages/page-design.ts";
+import { readPageDesign } from "../../src/pages/read-page-design.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-iam-pages-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const visit = { headers: { all: () => [] }, query: new URLSearchParams() };
+const page = () => ({ title: html`Title`, body: html`<p>Body</p>` });
+const shown = (design: PageDesign, status = 200) =>
+  design.view(visit, { requestId: "the-id" }).response(status, page);
+
+function fileOf(content: string | Buffer): string {
+  const file = join(folder, `${Math.random()}`);
+  writeFileSync(file, content);
+  return file;
+}
+
+describe("a logo", () => {
+  test.each<[string, () => string, string]>([
+    ["that does not exist", () => join(folder, "none.png"), "cannot be read"],
+    ["that is a folder", () => folder, "cannot be read"],
+    ["that is HTML", () => fileOf("<html><svg></svg>"), "is not a PNG, JPEG, WebP or SVG"],
+    ["that is empty", () => fileOf(""), "is not a PNG, JPEG, WebP or SVG"],
+    ["that is large", () => fileOf(Buffer.alloc(65_537)), "has more than 65536 bytes"],
+  ])("%s is refused at the start, with the fix", (_, file, problem) => {
+    expect(() => readPageDesign({ name: "Acme", logo_file: file() })).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(problem) }),
+    );
+  });
+
+  test.each<[string, Buffer]>([
+    ["image/png", Buffer.from("89504e470d0a1a0a00", "hex")],
+    ["image/jpeg", Buffer.from("ffd8ffe0", "hex")],
+    ["image/webp", Buffer.from("RIFF0000WEBPVP8 ")],
+    ["image/svg+xml", Buffer.from(`<?xml version="1.0"?><!-- x --><svg xmlns="x"></svg>`)],
+  ])("of type %s is a part of the pages, which may show no other picture", (type, content) => {
+    const response = shown(readPageDesign({ name: "Acme", logo_file: fileOf(content) }));
+    const source = `data:${type};base64,${content.toString("base64")}`;
+    expect(response.body).toContain(`<img src="${source}" alt="">`);
+    expect(response.headers?.["Content-Security-Policy"]).toContain("img-src data:;");
+  });
+});
+
+test("a page has the name of the product, its language, and no id", () => {
+  const { headers, body } = shown(readPageDesign({ name: "<Acme>" }));
+  expect(body).toContain("<title>Title – &lt;Acme&gt;</title>");
+  expect(body).toContain('<html lang="en">');
+  expect(body).not.toContain("the-id");
+  expect(headers).toMatchObject({ "Content-Language": "en", "Cache-Control": "no-store" });
+  expect(headers?.["Content-Security-Policy"]).not.toMatch(/img-src|script-src/);
+});
+
+test("an error has the id of its request", () => {
+  expect(shown(new PageDesign(), 400).body).toContain("Request: <code>the-id</code>");
+});
+
+test("a field names its hint and its problem to screen readers", () => {
+  const { text } = field({
+    name: "x",
+    label: html`X`,
+    value: `"><script>`,
+    hint: html`Hint`,
+    problem: html`Wrong`,
+  });
+  expect(text).toContain('<label for="x">X</label>');
+  expect(text).toContain('aria-describedby="x-hint x-problem" aria-invalid="true"');
+  expect(text).not.toContain("<script>");
+});
+
+describe("a refusal", () => {
+  const refuse = async (error: unknown, accept: string) => {
+    const handler = withErrorPages(
+      { path: "/x", handle: () => Promise.reject(error) },
+      new PageDesign(),
+    );
+    const headers = { all: (name: string) => (name === "accept" ? [accept] : []) };
+    const request = { ...visit, headers } as never;
+    return handler.handle(request, { requestId: "the-id" } as never);
+  };
+  const slow = new ServiceError("RATE_LIMITED", "slowly", { retryAfterSeconds: 7 });
+
+  test.each<[string, unknown, string]>([
+    ["a program", slow, "application/json"],
+    ["a program that takes everything", slow, "*/*"],
+    ["an error of the service", new ServiceError("INTERNAL"), "text/html"],
+    ["an unknown error", new Error("x"), "text/html"],
+  ])("for %s is left to the server", async (_, error, accept) => {
+    await expect(refuse(error, accept)).rejects.toBe(error);
+  });
+
+  test("for a browser is a page with the id, and without its message", async () => {
+    const response = await refuse(slow, "text/html,application/xhtml+xml");
+    expect(response).toMatchObject({ status: 429, headers: { "Retry-After": "7" } });
+    expect(response?.body).toContain("<code>the-id</code>");
+    expect(response?.body).not.toContain("slowly");
+  });
+});
