@@ -1,7 +1,6 @@
 import { Command, Option } from "commander";
 import type { MadeLink } from "../bootstrap/make-link.ts";
-import { loadIamConfig } from "../config/load-iam-config.ts";
-import { runCommand, say } from "./run-command.ts";
+import { runCommand, say } from "./run/run-command.ts";
 
 interface BootstrapFlags {
   readonly zone?: string;
@@ -44,6 +43,7 @@ Exit codes: 0 the link was made, 1 the zone already has an owner, 2 usage, or a 
 }
 
 async function bootstrap(file: string, { zone: given, format }: BootstrapFlags): Promise<number> {
+  const { loadIamConfig } = await import("../config/load-iam-config.ts");
   const configuration = loadIamConfig(file);
   const { config, sections } = configuration;
   const { organization } = sections.iam;

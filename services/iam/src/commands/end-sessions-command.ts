@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { loadIamConfig } from "../config/load-iam-config.ts";
-import { runCommand } from "./run-command.ts";
+import { runCommand } from "./run/run-command.ts";
 
 /**
  * The command `svc-iam end-sessions`.
@@ -25,6 +24,7 @@ Exit codes: 0 all sessions were ended, 2 usage, or a database that cannot be use
 }
 
 async function endAll(file: string): Promise<number> {
+  const { loadIamConfig } = await import("../config/load-iam-config.ts");
   const { endSessions } = await import("./end-sessions.ts");
   const ended = await endSessions(loadIamConfig(file));
   process.stdout.write(`sessions ended: ${ended}\n`);

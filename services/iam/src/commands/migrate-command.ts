@@ -1,9 +1,5 @@
 import { Command } from "commander";
-import type { TableChange } from "svc-access/database";
-import { migrateDatabase } from "svc-access/runtime";
-import { loadIamConfig } from "../config/load-iam-config.ts";
-import { IAM_TABLES } from "../store/tables.ts";
-import { runCommand } from "./run-command.ts";
+import { runCommand } from "./run/run-command.ts";
 
 /**
  * The command `svc-iam migrate`.
@@ -25,17 +21,7 @@ Examples:
 
 Exit codes: 0 the tables have this version, 2 usage, or a database that cannot be used.`,
     )
-    .action((file: string) => runCommand(() => migrateAll(file)));
+    .action((file: string) =>
+      runCommand(async () => (await import("./migrate.ts")).migrateAll(file)),
+    );
 }
-
-async function migrateAll(file: string): Promise<number> {
-  const { config } = loadIamConfig(file);
-  process.stdout.write(`${REPORTS[await migrateDatabase(config, IAM_TABLES)]}\n`);
-  return 0;
-}
-
-const REPORTS: Readonly<Record<TableChange, string>> = {
-  created: "created the tables",
-  migrated: "migrated the tables to this version",
-  unchanged: "the tables already have this version",
-};

@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { loadIamConfig } from "../config/load-iam-config.ts";
-import { runCommand, say } from "./run-command.ts";
+import { runCommand, say } from "./run/run-command.ts";
 
 /** The exit codes of the command. */
 const EXIT = { rewrapped: 0, unopened: 1 } as const;
@@ -29,6 +28,7 @@ key file or database that cannot be used.`,
 }
 
 async function rewrapAll(file: string): Promise<number> {
+  const { loadIamConfig } = await import("../config/load-iam-config.ts");
   const { rewrapDatabase } = await import("./rewrap-database.ts");
   const { rewrapped, unopened, reason } = await rewrapDatabase(loadIamConfig(file));
   // A run that could open nothing has no result.

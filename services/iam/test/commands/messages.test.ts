@@ -15,7 +15,11 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     ["none.yaml"],
     /^svc-iam: the configuration none\.yaml has 1 problem:$/m,
   ],
-  ["an unknown flag", ["--nothing"], /^svc-iam: error: unknown option '--nothing'/],
+  [
+    "an unknown flag",
+    ["--nothing"],
+    /^svc-iam: error: unknown option '--nothing' \(--help shows the usage\)\n$/,
+  ],
 ];
 const COMMANDS = ["serve", "migrate", "rewrap", "bootstrap", "end-sessions"];
 
@@ -35,3 +39,20 @@ test("svc-iam --version prints the version of this repository", () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   expect(run("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
 });
+
+/** Prints what is resolved, on standard error. */
+const SHOW_IMPORTS = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from "node:module";
+  registerHooks({ resolve(name, context, next) { console.error(name); return next(name, context); } });
+`)}`;
+
+test.each([["--version"], ["--help"], ["relationship", "--help"], ["check", "user:alice"]])(
+  "svc-iam %s loads the parser of arguments and nothing else of packages",
+  (...args) => {
+    const { stderr } = runProgram(process.execPath, ["--import", SHOW_IMPORTS, MAIN, ...args]);
+    const packages = stderr
+      .split("\n")
+      .filter((name) => /^(?:@[a-z]|[a-z][\w-]*(?:\/|$))/.test(name));
+    expect(new Set(packages)).toEqual(new Set(["commander"]));
+  },
+);

@@ -1,0 +1,125 @@
+import { IAMDirectoryService } from "../../../gen/svc/iam/v1/directory_pb.ts";
+import { IAMDirectoryServiceRoutes } from "../../../gen/svc/iam/v1/directory_server.ts";
+import { IAMGroupService } from "../../../gen/svc/iam/v1/groups_pb.ts";
+import { IAMGroupServiceRoutes } from "../../../gen/svc/iam/v1/groups_server.ts";
+import { IAMServiceAccountService } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
+import { IAMServiceAccountServiceRoutes } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
+import { CommandError } from "../run/command-error.ts";
+import { readPages } from "../run/pages.ts";
+import type { Connection } from "./connection.ts";
+import type { WrittenObject } from "./references.ts";
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** The most objects that are looked through for a name. */
+const MOST = 10_000;
+
+/** What a name may stand for. */
+interface Named {
+  readonly id: string;
+  readonly names: readonly string[];
+}
+
+/** How the objects of a type are found by what people call them. */
+interface Kind {
+  readonly type: string;
+  /** What is searched: `user name or e-mail address`. */
+  readonly names: string;
+  find(connection: Connection, name: string): Promise<readonly Named[]>;
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    type: "user",
+    names: "user name or e-mail address",
+    async find(connection, query) {
+      const directory = connection.client(IAMDirectoryService, IAMDirectoryServiceRoutes);
+      const { organizationId } = connection;
+      const { items } = await readPages(MOST, async (page) => {
+        const found = await directory.listUsers({ ...page, organizationId, query });
+        return { items: found.users, next: found.nextPageToken };
+      });
+      return items.map(({ id, username, email }) => ({ id, names: [username, email] }));
+    },
+  },
+  {
+    type: "group",
+    names: "name",
+    async find(connection) {
+      const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);
+      const { organizationId } = connection;
+      const { items } = await readPages(MOST, async (page) => {
+        const found = await groups.listVisibleGroups({ ...page, organizationId });
+        return { items: found.groups, next: found.nextPageToken };
+      });
+      return items.map(({ id, displayName }) => ({ id, names: [displayName] }));
+    },
+  },
+  {
+    type: "service_account",
+    names: "name",
+    async find(connection) {
+      const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
+      const { items } = await readPages(MOST, async (page) => {
+        const found = await accounts.listServiceAccounts(page);
+        return { items: found.serviceAccounts, next: found.nextPageToken };
+      });
+      return items.map(({ id, displayName }) => ({ id, names: [displayName] }));
+    },
+  },
+];
+
+/**
+ * The id of a user, group or service account that a person names: an id, or a name that stands for one.
+ *
+ * @throws CommandError if nothing has the name, or several have it
+ */
+export async function idOf(
+  connection: Connection,
+  type: "user" | "group" | "service_account",
+  given: string,
+): Promise<string> {
+  if (UUID.test(given)) return given;
+  const kind = KINDS.find((one) => one.type === type) as Kind;
+  return oneOf(kind, given, await kind.find(connection, given));
+}
+
+/**
+ * An object or subject, whose id may be a name. Where the caller may not search, or the service has no
+ * directory, it is taken for an id.
+ *
+ * @throws CommandError if nothing has the name, or several have it
+ */
+export async function namedObject<Written extends WrittenObject>(
+  connection: Connection,
+  written: Written,
+): Promise<Written> {
+  const kind = KINDS.find(({ type }) => type === written.type);
+  if (kind === undefined || UUID.test(written.id)) return written;
+  let found: readonly Named[];
+  try {
+    found = await kind.find(connection, written.id);
+  } catch (error) {
+    if (!["FORBIDDEN", "UNIMPLEMENTED"].includes((error as { code?: string }).code ?? ""))
+      throw error;
+    return written;
+  }
+  if (found.some(({ id }) => id === written.id)) return written;
+  return { ...written, id: oneOf(kind, written.id, found) };
+}
+
+function oneOf({ type, names }: Kind, given: string, all: readonly Named[]): string {
+  const wanted = given.toLowerCase();
+  const found = all.filter((one) => one.names.some((name) => name.toLowerCase() === wanted));
+  const [first, ...others] = found;
+  const what = type.replace("_", " ");
+  if (first === undefined) {
+    throw new CommandError(
+      `no ${what} has the id or ${names} ${JSON.stringify(given)}: svc-iam ${type.replace("_", "-")} list shows them`,
+    );
+  }
+  if (others.length === 0) return first.id;
+  const ids = found.slice(0, 5).map(({ id }) => id);
+  throw new CommandError(
+    `${found.length} ${what}s have the ${names} ${JSON.stringify(given)}: name one by its id, such as ${ids.join(", ")}`,
+  );
+}

@@ -1,0 +1,110 @@
+import {
+  allowInsecureRequests,
+  type Configuration,
+  discovery,
+  initiateDeviceAuthorization,
+  None,
+  pollDeviceAuthorizationGrant,
+  ResponseBodyError,
+  refreshTokenGrant,
+  type TokenEndpointResponse,
+  tokenRevocation,
+} from "openid-client";
+import { CommandError } from "../run/command-error.ts";
+import type { SavedLogin } from "./saved-login.ts";
+import { isLoopback } from "./server-url.ts";
+
+/** The client at an issuer. */
+export type Client = Pick<SavedLogin, "issuer" | "clientId">;
+
+/** The tokens of a login. */
+export type Tokens = Pick<SavedLogin, "accessToken" | "expires" | "refreshToken">;
+
+/** What a person is shown to approve a login. */
+export interface DeviceCode {
+  /** Where the person enters the code. */
+  readonly url: string;
+  /** The same, with the code filled in. */
+  readonly fullUrl: string | undefined;
+  readonly code: string;
+}
+
+/** Without `expires_in`, a token is used at once and not again. */
+const UNKNOWN_SECONDS = 30;
+
+/**
+ * Logs a person in by a browser, on this device or another one (RFC 8628).
+ *
+ * @param show shows the person where to approve it
+ * @throws CommandError if it is refused, or not approved in time
+ */
+export async function logInByDevice(
+  client: Client,
+  show: (code: DeviceCode) => void,
+): Promise<Tokens> {
+  const configuration = await configure(client);
+  const begun = await asked(() =>
+    initiateDeviceAuthorization(configuration, { scope: "openid profile email" }),
+  );
+  const { verification_uri: url, verification_uri_complete: fullUrl, user_code: code } = begun;
+  show({ url, fullUrl, code });
+  return tokensOf(await asked(() => pollDeviceAuthorizationGrant(configuration, begun)));
+}
+
+/**
+ * Gets new tokens by the refresh token.
+ *
+ * @throws CommandError if the login has ended
+ */
+export async function refreshLogin(client: Client, refreshToken: string): Promise<Tokens> {
+  const configuration = await configure(client);
+  const tokens = tokensOf(await asked(() => refreshTokenGrant(configuration, refreshToken)));
+  return { refreshToken, ...tokens };
+}
+
+/** Ends a login at the issuer: its refresh token, and the session behind it. */
+export async function revokeLogin(client: Client, refreshToken: string): Promise<void> {
+  const configuration = await configure(client);
+  await asked(() => tokenRevocation(configuration, refreshToken));
+}
+
+async function configure({ issuer, clientId }: Client): Promise<Configuration> {
+  const url = new URL(issuer);
+  const execute = url.protocol === "http:" && isLoopback(url) ? [allowInsecureRequests] : [];
+  return asked(() => discovery(url, clientId, undefined, None(), { execute }));
+}
+
+/** The result of a request to the issuer; a refusal as what the person can do. */
+async function asked<Result>(request: () => Promise<Result>): Promise<Result> {
+  try {
+    return await request();
+  } catch (error) {
+    throw new CommandError(problemOf(error as Error), { cause: error });
+  }
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  access_denied: "the login was refused in the browser",
+  expired_token: "nobody approved the login in time: run svc-iam login again",
+  invalid_client:
+    "the server does not know the client of the command line: declare it in iam.clients with flows: [device], or name another one with --client-id",
+  invalid_grant: "the login has ended: run svc-iam login",
+  unauthorized_client:
+    "the client may not log devices in: add device to its flows in iam.clients, or name another one with --client-id",
+};
+
+function problemOf(error: Error): string {
+  if (error instanceof ResponseBodyError) {
+    const said = error.error_description === undefined ? "" : `: ${error.error_description}`;
+    return PROBLEMS[error.error] ?? `the server refuses the login (${error.error}${said})`;
+  }
+  const { cause, message } = error;
+  const reason = cause instanceof Error && cause.message !== "" ? cause.message : message;
+  return `the identity provider cannot be reached or used: ${reason}`;
+}
+
+function tokensOf(response: TokenEndpointResponse): Tokens {
+  const { access_token: accessToken, refresh_token: refreshToken } = response;
+  const expires = Date.now() + (response.expires_in ?? UNKNOWN_SECONDS) * 1000;
+  return { accessToken, expires, ...(refreshToken === undefined ? {} : { refreshToken }) };
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { CommandError } from "../run/command-error.ts";
+
+/** A login that commands use until it ends. */
+export interface SavedLogin {
+  /** The origin of the server, as `https://iam.example.com`. */
+  readonly server: string;
+  /** The issuer of its tokens. */
+  readonly issuer: string;
+  /** The client that the command line is at the issuer. */
+  readonly clientId: string;
+  readonly accessToken: string;
+  /** When the access token expires, in milliseconds since the epoch. */
+  readonly expires: number;
+  /** Absent if the issuer gives none: then the login ends with the access token. */
+  readonly refreshToken?: string;
+  /** The organization of the person, which the calls of the directory name. */
+  readonly organizationId: string;
+  /** The person's user name, or id if there is none. */
+  readonly username: string;
+}
+
+const MAX_BYTES = 1 << 18;
+const TEXTS = [
+  "server",
+  "issuer",
+  "clientId",
+  "accessToken",
+  "organizationId",
+  "username",
+] as const;
+
+/** Where the login is kept: `SVC_IAM_LOGIN_FILE`, or a file of the user's state (XDG). */
+export function loginFile(env: NodeJS.ProcessEnv = process.env): string {
+  const named = env["SVC_IAM_LOGIN_FILE"];
+  if (named !== undefined && named !== "") return named;
+  const state = env["XDG_STATE_HOME"];
+  // The standard ignores a path that is not absolute.
+  const folder =
+    state !== undefined && isAbsolute(state) ? state : join(homedir(), ".local", "state");
+  return join(folder, "svc-iam", "login.json");
+}
+
+/**
+ * Reads the login.
+ *
+ * @returns undefined if nobody is logged in
+ * @throws CommandError if others can read the file, or it is not a login
+ */
+export function readLogin(file = loginFile()): SavedLogin | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  try {
+    const { mode, size } = fstatSync(descriptor);
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      throw new CommandError(`others may read ${file}, which has a login: run chmod 600 ${file}`);
+    }
+    const login = size > MAX_BYTES ? undefined : parse(readFileSync(descriptor, "utf8"));
+    if (login !== undefined) return login;
+    throw new CommandError(`${file} is not a login: remove it, and run svc-iam login`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Stores the login at once: another command sees the former one or this one. */
+export function writeLogin(login: SavedLogin, file = loginFile()): void {
+  const fresh = `${file}.${randomUUID()}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(fresh, `${JSON.stringify(login)}\n`, { mode: 0o600, flag: "wx" });
+    renameSync(fresh, file);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw new CommandError(`${file} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/** Removes the login, if there is one. */
+export function removeLogin(file = loginFile()): void {
+  rmSync(file, { force: true });
+}
+
+function parse(text: string): SavedLogin | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const hasTexts = TEXTS.every((name) => typeof fields[name] === "string");
+  const { expires, refreshToken } = fields;
+  const isValid =
+    hasTexts &&
+    Number.isFinite(expires) &&
+    (refreshToken === undefined || typeof refreshToken === "string");
+  return isValid ? (value as SavedLogin) : undefined;
+}

@@ -1,0 +1,27 @@
+import { CommandError } from "../run/command-error.ts";
+
+/**
+ * The origin of a server that somebody logs in at.
+ *
+ * @throws CommandError if it is not one, or tokens would be sent to another machine without TLS
+ */
+export function serverOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url === undefined || !isHttp || url.href !== `${url.origin}/`) {
+    throw new CommandError(
+      `${JSON.stringify(text)} is not the address of a server: write iam.public_url of its configuration, such as https://iam.example.com`,
+    );
+  }
+  if (url.protocol === "http:" && !isLoopback(url)) {
+    throw new CommandError(
+      `${url.origin} would get the login without TLS: write https://${url.host}`,
+    );
+  }
+  return url.origin;
+}
+
+/** Whether a URL is one of this machine, where http:// stays private. */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
+}

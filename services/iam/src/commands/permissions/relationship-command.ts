@@ -1,0 +1,121 @@
+import { Command } from "commander";
+import { callCommand, listCommand } from "../run/flags.ts";
+import { runCommand } from "../run/run-command.ts";
+
+const load = () => import("./relationships.ts");
+const loadTransfer = () => import("./transfer.ts");
+
+/** The commands `svc-iam relationship …`. */
+export function relationshipCommand(): Command {
+  const group = new Command("relationship")
+    .description("List, write and delete relationships: what people and programs may do.")
+    .addHelpText(
+      "after",
+      `
+A relationship is type:id#relation@type:id, or …@type:id#relation for all who hold a relation. A user is named
+by its id, user name or e-mail address, a group or service account by its id or name.
+
+Examples:
+  svc-iam relationship list --resource zone:acme
+  svc-iam relationship write zone:acme#user_manager@user:alice
+  svc-iam relationship export > relationships.txt`,
+    );
+  group.addCommand(
+    listCommand(
+      new Command("list")
+        .description("List the relationships that you may see.")
+        .option("--resource <type[:id]>", "of this type, or of this object")
+        .option("--relation <name>", "of this relation"),
+    )
+      .addHelpText(
+        "after",
+        `
+Examples:
+  svc-iam relationship list --resource zone:acme --relation owner
+
+Exit codes: 0 listed, 2 usage, or a server that refuses or does not answer.`,
+      )
+      .action((flags) => runCommand(async () => (await load()).listRelationships(flags))),
+  );
+  group.addCommand(
+    callCommand(
+      new Command("write")
+        .description("Write relationships, all or none. Existing ones stay as they are.")
+        .argument("<relationship...>", "up to 1,000")
+        .option("--create", "refuse those that exist"),
+    )
+      .addHelpText(
+        "after",
+        `
+Examples:
+  svc-iam relationship write zone:acme#user_manager@user:alice
+  svc-iam relationship write 'project:etl#viewer@group:Engineers#member' --create
+
+Exit codes: 0 written, 2 usage, or a server that refuses or does not answer.`,
+      )
+      .action((texts: readonly string[], flags) =>
+        runCommand(async () => (await load()).writeRelationships(texts, flags)),
+      ),
+  );
+  group.addCommand(
+    callCommand(
+      new Command("delete")
+        .description("Delete relationships, all or none.")
+        .argument("<relationship...>", "up to 1,000"),
+    )
+      .addHelpText(
+        "after",
+        `
+Examples:
+  svc-iam relationship delete zone:acme#user_manager@user:alice
+
+Exit codes: 0 deleted, or they did not exist; 2 usage, or a server that refuses or does not answer.`,
+      )
+      .action((texts: readonly string[], flags) =>
+        runCommand(async () => (await load()).deleteRelationships(texts, flags)),
+      ),
+  );
+  group.addCommand(exportCommand());
+  group.addCommand(importCommand());
+  return group;
+}
+
+function exportCommand(): Command {
+  return new Command("export")
+    .description("Write all relationships that you may see, one a line, with ids.")
+    .option("--resource <type>", "of this type")
+    .addHelpText(
+      "after",
+      `
+The lines are those that import reads.
+
+Examples:
+  svc-iam relationship export > relationships.txt
+
+Exit codes: 0 all were written, 2 usage, or a server that refuses or does not answer.`,
+    )
+    .action((flags) => runCommand(async () => (await loadTransfer()).exportRelationships(flags)));
+}
+
+function importCommand(): Command {
+  return callCommand(
+    new Command("import")
+      .description("Write the relationships of a file, one a line, 1,000 at once.")
+      .argument("<file>", "the file, or - for standard input"),
+  )
+    .addHelpText(
+      "after",
+      `
+Empty lines and those that begin with // are left out. All lines are read before the first is written. If the
+server refuses some, those of the lines before them are written: the message says how many. An import that is
+repeated changes nothing more.
+
+Examples:
+  svc-iam relationship import relationships.txt
+
+Exit codes: 0 written, 2 usage, or a server that refuses or does not answer.`,
+    )
+    .action((file: string, flags) =>
+      runCommand(async () => (await loadTransfer()).importRelationships(file, flags)),
+    );
+}

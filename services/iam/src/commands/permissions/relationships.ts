@@ -1,0 +1,131 @@
+import { IAMAuthorizationService } from "../../../gen/svc/iam/v1/administration_pb.ts";
+import { IAMAuthorizationServiceRoutes } from "../../../gen/svc/iam/v1/administration_server.ts";
+import {
+  type Relationship,
+  RelationshipSchema,
+  WriteMode,
+} from "../../../gen/svc/iam/v1/relationship_pb.ts";
+import { type Connection, connect } from "../connection/connection.ts";
+import { namedObject } from "../connection/names.ts";
+import {
+  objectOf,
+  permissionOf,
+  relationshipOf,
+  type WrittenRelationship,
+} from "../connection/references.ts";
+import { CommandError } from "../run/command-error.ts";
+import type { CallFlags, ListFlags } from "../run/flags.ts";
+import { readPages } from "../run/pages.ts";
+import { type Column, printJson } from "../run/print.ts";
+import { printList } from "../run/print-messages.ts";
+import { EXIT, say } from "../run/run-command.ts";
+import { objectText, subjectText } from "./relationship-texts.ts";
+
+/** The most relationships of one write. */
+export const MOST = 1000;
+
+/** The flags of `svc-iam relationship list`. */
+export interface RelationshipListFlags extends ListFlags {
+  readonly resource?: string;
+  readonly relation?: string;
+}
+
+const COLUMNS: readonly Column<Relationship>[] = [
+  ["RESOURCE", ({ resource }) => objectText(resource)],
+  ["RELATION", ({ relation }) => relation],
+  ["SUBJECT", ({ subject }) => subjectText(subject)],
+];
+
+/** Lists relationships. @returns the exit code */
+export async function listRelationships(flags: RelationshipListFlags): Promise<number> {
+  const { resource = "", relation: given, limit, format } = flags;
+  const relation = given === undefined ? "" : permissionOf(given);
+  if (relation !== "" && resource === "") {
+    throw new CommandError("--relation needs --resource: relations are those of a type");
+  }
+  const hasId = resource.includes(":");
+  const written = hasId ? objectOf(resource) : { type: resource, id: "" };
+  await using connection = connect();
+  const { type: resourceType, id: resourceId } = hasId
+    ? await namedObject(connection, written)
+    : written;
+  const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
+  const listed = await readPages(limit, async (page) => {
+    const query = { ...page, resourceType, resourceId, relation };
+    const found = await service.listRelationships(query);
+    return { items: found.relationships, next: found.nextPageToken };
+  });
+  const name = ["relationship", "relationships"] as const;
+  await printList({ schema: RelationshipSchema, columns: COLUMNS, name }, listed, format);
+  return EXIT.done;
+}
+
+/** The flags of `svc-iam relationship write`. */
+export interface WriteFlags extends CallFlags {
+  readonly create?: boolean;
+}
+
+/** Writes relationships. @returns the exit code */
+export async function writeRelationships(
+  texts: readonly string[],
+  { create = false, format }: WriteFlags,
+): Promise<number> {
+  const written = readTexts(texts);
+  await using connection = connect();
+  const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
+  const relationships = await named(connection, written);
+  const mode = create ? WriteMode.CREATE : WriteMode.TOUCH;
+  const { revision } = await service.writeRelationships({ relationships, mode });
+  await tellOf(relationships.length, "written", revision, format);
+  return EXIT.done;
+}
+
+/** Deletes relationships. @returns the exit code */
+export async function deleteRelationships(
+  texts: readonly string[],
+  { format }: CallFlags,
+): Promise<number> {
+  const written = readTexts(texts);
+  await using connection = connect();
+  const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
+  const deletions = await named(connection, written);
+  const { revision } = await service.writeRelationships({ deletions });
+  await tellOf(deletions.length, "deleted", revision, format);
+  return EXIT.done;
+}
+
+/** Relationships with the ids that their names stand for; each name is looked up once. */
+export async function named(
+  connection: Connection,
+  written: readonly WrittenRelationship[],
+): Promise<WrittenRelationship[]> {
+  const known = new Map<string, string>();
+  const withId = async <Object extends WrittenRelationship["resource"]>(object: Object) => {
+    const key = `${object.type}:${object.id}`;
+    const id = known.get(key) ?? (await namedObject(connection, object)).id;
+    known.set(key, id);
+    return { ...object, id };
+  };
+  const result: WrittenRelationship[] = [];
+  for (const { resource, relation, subject } of written) {
+    result.push({ resource: await withId(resource), relation, subject: await withId(subject) });
+  }
+  return result;
+}
+
+function readTexts(texts: readonly string[]): readonly WrittenRelationship[] {
+  if (texts.length <= MOST) return texts.map(relationshipOf);
+  throw new CommandError(
+    `one write has at most ${MOST} relationships: use svc-iam relationship import`,
+  );
+}
+
+async function tellOf(
+  count: number,
+  done: string,
+  revision: string,
+  format: CallFlags["format"],
+): Promise<void> {
+  if (format === "json") await printJson({ count, revision });
+  else say(`${count} relationship${count === 1 ? "" : "s"} ${done}`);
+}

@@ -1,0 +1,60 @@
+import { Command } from "commander";
+import type { ServerOptions } from "svc-access/runtime";
+import manifest from "../package.json" with { type: "json" };
+import { bootstrapCommand } from "./commands/bootstrap-command.ts";
+import { endSessionsCommand } from "./commands/end-sessions-command.ts";
+import { loginCommand, logoutCommand } from "./commands/login/login-command.ts";
+import { migrateCommand } from "./commands/migrate-command.ts";
+import { checkCommand, whoCanCommand } from "./commands/permissions/check-command.ts";
+import { relationshipCommand } from "./commands/permissions/relationship-command.ts";
+import { rewrapCommand } from "./commands/rewrap-command.ts";
+import { serveCommand } from "./commands/serve-command.ts";
+
+/** The configuration that commands read if none is named. */
+const CONFIG = "service.yaml";
+
+/**
+ * The program `svc-iam` with all its commands. Their definitions load nothing but the parser of arguments; a
+ * command loads what it needs when it runs.
+ */
+export function createProgram(): Command {
+  const program = new Command("svc-iam")
+    .description("The identity and access service.")
+    .version(manifest.version)
+    .configureOutput({
+      outputError: (text, write) =>
+        write(`svc-iam: ${text.trim().replace(/\s+/g, " ")} (--help shows the usage)\n`),
+    })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+  const commands = {
+    "The service, by its configuration:": [
+      serveCommand(CONFIG, openService),
+      migrateCommand(CONFIG),
+      rewrapCommand(CONFIG),
+      bootstrapCommand(CONFIG),
+      endSessionsCommand(CONFIG),
+    ],
+    "The login of the command line:": [loginCommand(), logoutCommand()],
+    "What people and programs may do:": [checkCommand(), whoCanCommand(), relationshipCommand()],
+  };
+  for (const [heading, group] of Object.entries(commands)) {
+    program.commandsGroup(heading);
+    for (const command of group) program.addCommand(command);
+  }
+  settle(program);
+  return program;
+}
+
+/** Commander passes settings on only to commands that it creates itself. */
+function settle(parent: Command): void {
+  for (const command of parent.commands) {
+    command.copyInheritedSettings(parent);
+    settle(command);
+  }
+}
+
+async function openService(file: string): Promise<ServerOptions> {
+  const { loadIamConfig } = await import("./config/load-iam-config.ts");
+  const { openIam } = await import("./server.ts");
+  return openIam(loadIamConfig(file));
+}

@@ -1,0 +1,134 @@
+/** `svc-iam login` and `logout`, as processes at a real svc-iam. */
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { columnsOf } from "../../../../test/support/effort.ts";
+import { Browser } from "../support/browser.ts";
+import { CommandLine, endOf, linkIn, startOwned } from "../support/command-line.ts";
+import { type IamService, LOGIN_CLIENT } from "../support/iam-service.ts";
+
+let iam: IamService;
+beforeAll(async () => {
+  iam = await startOwned();
+});
+afterAll(() => iam.stop());
+
+const WRONG: readonly [string, () => readonly string[], RegExp][] = [
+  ["no server", () => ["login"], /name the server: svc-iam login https/],
+  ["a server that is no URL", () => ["login", "iam"], /"iam" is not the address of a server/],
+  ["a server with a path", () => ["login", `${iam.origin}/v1`], /is not the address of a server/],
+  [
+    "a server without TLS",
+    () => ["login", "http://iam.example.com"],
+    /write https:\/\/iam\.example/,
+  ],
+  ["an issuer that is no URL", () => ["login", iam.origin, "--issuer", "x"], /--issuer "x"/],
+  [
+    "a server that nobody serves",
+    () => ["login", "http://127.0.0.1:9"],
+    /cannot be reached or used/,
+  ],
+  [
+    "a client that the server does not know",
+    () => ["login", iam.origin, "--client-id", "0f0d5b3e-8a51-4f0e-9a43-5c1e0a7c21d4"],
+    /does not know the client.*declare it in iam\.clients/,
+  ],
+  [
+    "a client that may not log devices in",
+    () => ["login", iam.origin, "--client-id", LOGIN_CLIENT],
+    /--client-id/,
+  ],
+  ["an unknown flag", () => ["login", "--nothing"], /unknown option '--nothing'/],
+  ["an argument of logout", () => ["logout", "all"], /too many arguments/],
+];
+
+describe("svc-iam login says on one line what is wrong, with exit code 2:", () => {
+  test.each(columnsOf(WRONG, 0, 5))("%s", async (_, args, message) => {
+    const { status, stdout, stderr } = await new CommandLine().run(...args());
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^svc-iam: [^\n]+\n$/);
+  });
+});
+
+describe("a file of the login", () => {
+  const LOGIN = {
+    server: "http://127.0.0.1:9",
+    issuer: "http://127.0.0.1:9/v1/iam/oidc",
+    clientId: "a client",
+    accessToken: "a token",
+    expires: Date.now() + 600_000,
+    organizationId: "acme",
+    username: "root",
+  };
+  const FILES: readonly [string, string, number, RegExp][] = [
+    ["that others may read", JSON.stringify(LOGIN), 0o644, /others may read .*: run chmod 600/],
+    ["that is not JSON", "{", 0o600, /is not a login: remove it, and run svc-iam login/],
+    ["that lacks a field", JSON.stringify({ ...LOGIN, server: 1 }), 0o600, /is not a login/],
+    [
+      "that has ended, without a refresh token",
+      JSON.stringify({ ...LOGIN, expires: 0 }),
+      0o600,
+      /the login has ended: run svc-iam login/,
+    ],
+    ["of a server that does not answer", JSON.stringify(LOGIN), 0o600, /cannot answer now/],
+  ];
+  test.each(columnsOf(FILES, 1, 3))("%s is refused", async (_, text, mode, message) => {
+    const line = new CommandLine({ SVC_IAM_LOGIN_FILE: "login.json" });
+    const file = `${line.folder}/login.json`;
+    writeFileSync(file, text);
+    chmodSync(file, mode);
+    const { status, stdout, stderr } = await line.run("check", "me", "owner", "zone:acme");
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^svc-iam: [^\n]+\n$/);
+  });
+});
+
+test("a person logs in with a browser, commands act as this person, and logout ends it [CMD-1]", async () => {
+  const line = new CommandLine();
+  const before = await line.run("check", "me", "owner", "zone:acme");
+  expect(before.stderr).toMatch(/nobody is logged in: run svc-iam login/);
+  const { status, stdout, stderr } = await line.logIn(iam);
+  expect([status, stdout]).toEqual([0, ""]);
+  expect(stderr).toMatch(/confirm the code [A-Z]{4}-[A-Z]{4}\n/);
+  expect(stderr).toContain(`logged in at ${iam.origin} as root\n`);
+  expect(statSync(line.loginFile).mode & 0o777).toBe(0o600);
+  expect(statSync(`${line.folder}/svc-iam`).mode & 0o777).toBe(0o700);
+
+  expect(await line.json("check", "me", "owner", "zone:acme")).toMatchObject({ allowed: true });
+  const saved = JSON.parse(readFileSync(line.loginFile, "utf8"));
+  writeFileSync(line.loginFile, JSON.stringify({ ...saved, expires: Date.now() + 1000 }));
+  expect(await line.json("check", "me", "owner", "zone:acme")).toMatchObject({ allowed: true });
+  const refreshed = JSON.parse(readFileSync(line.loginFile, "utf8"));
+  expect(refreshed.refreshToken).not.toBe(saved.refreshToken);
+  expect(refreshed.expires).toBeGreaterThan(Date.now() + 60_000);
+
+  const ended = await line.run("logout");
+  expect(ended).toEqual({
+    status: 0,
+    stdout: "",
+    stderr: `svc-iam: logged out of ${iam.origin}\n`,
+  });
+  expect(existsSync(line.loginFile)).toBe(false);
+  expect((await line.run("logout")).stderr).toBe("svc-iam: nobody is logged in\n");
+  // Whoever has a copy of the file has nothing.
+  const copied = { ...refreshed, expires: 0 };
+  writeFileSync(line.loginFile, JSON.stringify(copied), { mode: 0o600 });
+  const { status: after, stderr: why } = await line.run("check", "me", "owner", "zone:acme");
+  expect([after, why]).toEqual([2, "svc-iam: the login has ended: run svc-iam login\n"]);
+});
+
+test("a login that is refused in the browser stores nothing [CMD-1]", async () => {
+  const line = new CommandLine();
+  const child = line.start("login", iam.origin);
+  const ended = endOf(child);
+  const browser = new Browser(iam.origin);
+  const page = await browser.submit(await browser.open(await linkIn(child)), {});
+  await browser.submit(page, { abort: "yes" });
+  const { status, stderr } = await ended;
+  expect([status, stderr.split("\n").at(-2)]).toEqual([
+    2,
+    "svc-iam: the login was refused in the browser",
+  ]);
+  expect(existsSync(line.loginFile)).toBe(false);
+});

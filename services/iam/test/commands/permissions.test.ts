@@ -1,0 +1,187 @@
+/** `svc-iam check`, `who-can` and `relationship`, as processes of the owner of a zone. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { columnsOf } from "../../../../test/support/effort.ts";
+import { CommandLine, startOwned } from "../support/command-line.ts";
+import { asUser, type IamService } from "../support/iam-service.ts";
+
+let iam: IamService;
+let line: CommandLine;
+const ids: Record<string, string> = {};
+beforeAll(async () => {
+  iam = await startOwned();
+  line = new CommandLine();
+  await line.logIn(iam);
+  const { body } = await iam.call("GET", "/v1/users", undefined, asUser(await ownerId()));
+  ids["root"] = body.users[0].id;
+  for (const username of ["alice", "bob"]) {
+    const user = { username, displayName: username, email: `${username}@example.com` };
+    const created = await iam.call(
+      "POST",
+      "/v1/users",
+      { ...user, password: "seven green parrots sing" },
+      asUser(ids["root"] ?? ""),
+    );
+    ids[username] = created.body.id;
+  }
+});
+afterAll(() => iam.stop());
+
+async function ownerId(): Promise<string> {
+  const filter = { resourceType: "zone", resourceId: "acme", relation: "owner" };
+  const page = await iam.options.engine?.readRelationships(filter);
+  return page?.items[0]?.subject.id ?? "";
+}
+
+const WRONG: readonly [string, readonly string[], RegExp][] = [
+  [
+    "check without a resource",
+    ["check", "user:alice", "owner"],
+    /missing required argument 'resource'/,
+  ],
+  [
+    "a subject without a type",
+    ["check", "alice", "owner", "zone:acme"],
+    /"alice" is not a valid subject: write type:id/,
+  ],
+  [
+    "a permission that is no name",
+    ["check", "me", "Own er", "zone:acme"],
+    /"Own er" is not a valid name/,
+  ],
+  ["a permission that the type lacks", ["check", "me", "fly", "zone:acme"], /fly/],
+  [
+    "a resource without an id",
+    ["check", "me", "owner", "zone"],
+    /"zone" is not a valid resource: write type:id/,
+  ],
+  [
+    "a user that nobody is",
+    ["check", "user:carol", "owner", "zone:acme"],
+    /no user has the id or user name or e-mail address "carol"/,
+  ],
+  [
+    "an unknown format",
+    ["check", "me", "owner", "zone:acme", "--format", "xml"],
+    /'xml' is invalid/,
+  ],
+  [
+    "who-can with a limit of 0",
+    ["who-can", "owner", "zone:acme", "--limit", "0"],
+    /Write a whole number from 1 to/,
+  ],
+  ["who-can with an unknown type", ["who-can", "owner", "planet:x"], /planet/],
+  ["a group without a command", ["relationship"], /^Usage: svc-iam relationship/],
+  ["an unknown command of a group", ["relationship", "touch"], /unknown command 'touch'/],
+  [
+    "a relation without a resource",
+    ["relationship", "list", "--relation", "owner"],
+    /--relation needs --resource/,
+  ],
+  [
+    "a relationship that is not one",
+    ["relationship", "write", "zone:acme"],
+    /"zone:acme" is not a valid relationship: write type:id#relation@type:id/,
+  ],
+  ["a deletion of nothing", ["relationship", "delete"], /missing required argument 'relationship'/],
+  [
+    "a relation that the model lacks",
+    ["relationship", "write", "zone:acme#pilot@user:alice"],
+    /pilot.*\(INVALID_ARGUMENT\)/,
+  ],
+  [
+    "an export of an object",
+    ["relationship", "export", "--resource", "zone:acme"],
+    /is a type, such as zone/,
+  ],
+  ["an import of no file", ["relationship", "import", "none.txt"], /none\.txt cannot be read/],
+];
+
+describe("says what is wrong, with exit code 2 [CMD-3]:", () => {
+  test.each(columnsOf(WRONG, 0, 5))("%s", async (_, args, message) => {
+    const { status, stdout, stderr } = await line.run(...args);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(message);
+    if (!stderr.startsWith("Usage")) expect(stderr).toMatch(/^svc-iam: [^\n]+\n$/);
+  });
+});
+
+test("a relationship is written by names, decides, is explained and deleted [CMD-2]", async () => {
+  const text = "zone:acme#user_manager@user:alice";
+  expect(await line.run("check", "user:alice", "manage_users", "zone:acme")).toEqual({
+    status: 1,
+    stdout: "not allowed\n",
+    stderr: "",
+  });
+  expect(await line.run("relationship", "write", text)).toEqual({
+    status: 0,
+    stdout: "",
+    stderr: "svc-iam: 1 relationship written\n",
+  });
+  const again = await line.run("relationship", "write", text, "--create");
+  expect([again.status, again.stderr]).toEqual([2, expect.stringContaining("(ALREADY_EXISTS)")]);
+
+  const stored = `zone:acme#user_manager@user:${ids["alice"]}`;
+  const explained = await line.run(
+    "check",
+    "user:alice@example.com",
+    "manage_users",
+    "zone:acme",
+    "--explain",
+  );
+  expect(explained.status).toBe(0);
+  expect(explained.stdout).toMatch(/^allowed\nyes zone:acme#manage_users: union\n/);
+  expect(explained.stdout).toContain(`  yes zone:acme#user_manager: ${stored}\n`);
+
+  const who = await line.run("who-can", "manage_users", "zone:acme");
+  expect([who.status, who.stderr]).toEqual([0, ""]);
+  expect(who.stdout).toContain(`user:${ids["alice"]}  ${stored}\n`);
+  expect(who.stdout).toContain(`user:${ids["root"]}`);
+  expect(await line.json("who-can", "manage_users", "zone:acme", "--type", "user")).toHaveLength(2);
+
+  const listed = await line.run(
+    "relationship",
+    "list",
+    "--resource",
+    "zone:acme",
+    "--relation",
+    "user_manager",
+  );
+  expect(listed.stdout).toBe(
+    `RESOURCE   RELATION      SUBJECT\nzone:acme  user_manager  user:${ids["alice"]}\n`,
+  );
+  expect(await line.json("relationship", "delete", text)).toMatchObject({ count: 1 });
+  expect((await line.run("check", "user:alice", "manage_users", "zone:acme")).status).toBe(1);
+});
+
+test("what is exported can be imported, and a line that is wrong is named [CMD-2]", async () => {
+  const exported = await line.run("relationship", "export", "--resource", "zone");
+  expect(exported).toMatchObject({ status: 0, stdout: `zone:acme#owner@user:${ids["root"]}\n` });
+  const file = join(line.folder, "relationships.txt");
+  const lines = ["// who sees users", "", "zone:acme#user_viewer@user:bob", exported.stdout];
+  writeFileSync(file, lines.join("\n"));
+  expect(await line.json("relationship", "import", file)).toEqual({ count: 2 });
+  expect((await line.run("check", "user:bob", "view_users", "zone:acme")).status).toBe(0);
+
+  const wrong = await line.runWith(
+    "zone:acme#admin@user:bob\nzone\n",
+    "relationship",
+    "import",
+    "-",
+  );
+  expect([wrong.status, wrong.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^svc-iam: -:2: "zone" is not a valid relationship/),
+  ]);
+  expect((await line.run("check", "user:bob", "admin", "zone:acme")).status).toBe(1);
+});
+
+test("the server decides what a person may do [CMD-2]", async () => {
+  const bob = new CommandLine();
+  await bob.logIn(iam, { username: "bob", password: "seven green parrots sing" });
+  const own = await bob.run("check", "me", "owner", "zone:acme");
+  expect([own.status, own.stdout]).toEqual([1, "not allowed\n"]);
+  const refused = await bob.run("relationship", "write", `zone:acme#owner@user:${ids["bob"]}`);
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("(FORBIDDEN)")]);
+});
