@@ -39,14 +39,16 @@ exec /usr/bin/env node "$0" "$@"
 esac
 exit
 */
-import { main } from "../dist/buf-plugin-svc-access.js";
+import "./needs-node.cjs";
+
+const { main } = await import("../dist/buf-plugin-svc-access.js");
 
 await main();
 `;
 }
 
 /** The script that Node.js runs for a Check. */
-const START = `require(require("node:fs").realpathSync(process.argv[1]) + "/../../dist/check.cjs")`;
+const START = `const bin = require("node:fs").realpathSync(process.argv[1]) + "/../"; require(bin + "needs-node.cjs"); require(bin + "../dist/check.cjs")`;
 
 /** The maximum length of a line. */
 const WIDTH = 100;

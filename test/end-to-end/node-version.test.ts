@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { PROCEDURE } from "../../src/plugin/check-constants.ts";
+import { environmentOf } from "../support/programs.ts";
 import { ROOT } from "../support/workspace.ts";
 
 const ENTRIES = ["authz", "runtime", "runtime-registry", "testing"];
@@ -34,6 +36,41 @@ test.each(ENTRIES)(
     );
   },
 );
+
+describe("a program in an older Node.js reports the version that it needs, in one line", () => {
+  const CHECK = [PROCEDURE.check, "--format", "binary"];
+  const inNode = (name: string) => [process.execPath, join(ROOT, "bin", name)] as const;
+  const asProgram = (name: string) => [join(ROOT, "bin", name)] as const;
+  test.each([
+    ["svc-access", inNode("svc-access"), ["--version"]],
+    ["protoc-gen-svc-access", inNode("protoc-gen-svc-access"), []],
+    ["the check plugin, as npm starts it", asProgram("buf-plugin-svc-access"), CHECK],
+    ["the check plugin, as Yarn starts it", inNode("buf-plugin-svc-access"), CHECK],
+  ])("%s", (_, [command, ...first], args) => {
+    const run = (version: string) => {
+      const preload = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+      const env = {
+        NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(preload)}"`,
+      };
+      return spawnSync(command, [...first, ...args], {
+        encoding: "utf8",
+        input: "",
+        env: environmentOf({ env }),
+      });
+    };
+    const { status, stdout, stderr } = run("20.11.1");
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toBe(
+      `svc-access needs Node 20.12 or later, and this is Node 20.11.1 (${process.execPath})\n`,
+    );
+    expect(run("20.12.0").stderr).not.toContain("needs Node");
+  });
+
+  test("which is that of the package", () => {
+    const { engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect(engines.node).toBe(">=20.12");
+  });
+});
 
 test.skipIf(old === undefined)(
   "a real older Node.js gets the same error, without a stack trace (needs a Node before 24 on PATH)",

@@ -13,6 +13,12 @@ test("the starter passes all lint rules, its committed gen is up to date, and it
     cpSync(join(NOTES, name), join(repo.folder, name), { recursive: true });
   }
   rmSync(join(repo.folder, "gen"), { recursive: true });
+  const { status: early, stderr } = repo.run("node", "src/main.ts");
+  expect(early).toBe(2);
+  expect(stderr).toMatch(
+    /^the server does not start: the routes gen\/routes\/notes\.json cannot be read \(ENOENT\): run buf generate, and name .*\n$/,
+  );
+
   const bufYaml = readFileSync(join(repo.folder, "buf.yaml"), "utf8");
   expect(bufYaml).toContain("    - ACCESS\n");
   const all = bufYaml.replace(

@@ -5,11 +5,13 @@ import {
   readRouteDocument,
   runServer,
 } from "svc-access/runtime";
-import { bindNotesService } from "../gen/notes/v1/notes_server.ts";
 import { handlers } from "./handlers.ts";
 
 await runServer(async () => {
   const configuration = loadServiceConfig(process.argv[2] ?? "service.yaml");
+  // Before generated code is imported: if that is missing, this error says what to run.
+  const routes = readRouteDocument("gen/routes/notes.json");
+  const { bindNotesService } = await import("../gen/notes/v1/notes_server.ts");
   const engine = await createAuthorizationEngine(configuration.config);
   if (configuration.config.environment === "development") {
     // Without relationships nobody may write, so make a first owner.
@@ -23,6 +25,6 @@ await runServer(async () => {
     configuration,
     engine,
     bindings: [bindNotesService(handlers(engine))],
-    routes: readRouteDocument("gen/routes/notes.json"),
+    routes,
   };
 });

@@ -202,9 +202,8 @@ test.each([
   const { status } = runSvcAccess(["init", "--service", "notes"], { cwd: folder });
   expect(status).toBe(0);
   const text = (name: string) => readFileSync(join(folder, name), "utf8");
-  for (const name of ["src/handlers.ts", "src/main.ts"]) {
-    expect(text(name)).toContain(`from "${row.source}/notes/v1/notes_server.ts"`);
-  }
+  expect(text("src/handlers.ts")).toContain(`from "${row.source}/notes/v1/notes_server.ts"`);
+  expect(text("src/main.ts")).toContain(`import("${row.source}/notes/v1/notes_server.ts")`);
   for (const name of ["test/handlers.test.ts", "test/service.test.ts"]) {
     expect(text(name)).toContain(`from "${row.tests}/notes/v1/notes_pb.ts"`);
   }

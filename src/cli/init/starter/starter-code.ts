@@ -44,11 +44,13 @@ import {
   readRouteDocument,
   runServer,
 } from "svc-access/runtime";
-import { bind${title}Service } from "${gen.fromSource}/${word}/v1/${word}_server.ts";
 import { handlers } from "./handlers.ts";
 
 await runServer(async () => {
   const configuration = loadServiceConfig(process.argv[2] ?? "service.yaml");
+  // Before generated code is imported: if that is missing, this error says what to run.
+  const routes = readRouteDocument("${gen.folder}/routes/${name}.json");
+  const { bind${title}Service } = await import("${gen.fromSource}/${word}/v1/${word}_server.ts");
   const engine = await createAuthorizationEngine(configuration.config);
   if (configuration.config.environment === "development") {
     // Without relationships nobody may write, so make a first owner.
@@ -62,7 +64,7 @@ await runServer(async () => {
     configuration,
     engine,
     bindings: [bind${title}Service(handlers(engine))],
-    routes: readRouteDocument("${gen.folder}/routes/${name}.json"),
+    routes,
   };
 });
 `;
