@@ -15,14 +15,13 @@ import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
 import { openDirectory } from "./directory/open-directory.ts";
 import { openGroups } from "./groups/open-groups.ts";
-import { type Opened, openIdentity } from "./identity/open-identity.ts";
+import { type Opened, openIdentity, type Shortcuts } from "./identity/open-identity.ts";
 import { openOrganizations } from "./organizations/open-organizations.ts";
 import { withErrorPages } from "./pages/error-pages.ts";
 import { readPageDesign } from "./pages/read-page-design.ts";
 import type { PartContext, ServicePart } from "./parts/service-part.ts";
 import { openPasswords } from "./password/open-passwords.ts";
 import { openPermissions } from "./permissions/open-permissions.ts";
-import type { KeyMaker } from "./provider/embedded/keys/signing-keys.ts";
 import { openRelationships } from "./relationships/open-relationships.ts";
 import { Removals } from "./removals/removals.ts";
 import { openRights } from "./rights/open-rights.ts";
@@ -40,12 +39,12 @@ const ROUTES = fileURLToPath(new URL("../gen/routes/iam.json", import.meta.url))
  * Opens what the service needs, and says how its server is made of it: the one place that knows all
  * parts. The server closes what was opened.
  *
- * @param options.newKey makes the signing keys of the embedded provider, for tests
+ * @param shortcuts replaces what costs much processor time, for tests
  * @throws ConfigurationError, DatabaseError, AuthzError or StartUpError where it cannot start
  */
 export async function openIam(
   configuration: LoadedIamConfig,
-  options: { readonly newKey?: KeyMaker } = {},
+  shortcuts: Shortcuts = {},
 ): Promise<ServerOptions> {
   const { config } = configuration;
   const { service, environment, log } = config;
@@ -56,7 +55,7 @@ export async function openIam(
   try {
     engine = await createAuthorizationEngine(config);
     const opened = { configuration, database, engine, design, logger };
-    return await optionsOf(opened, options.newKey);
+    return await optionsOf(opened, shortcuts);
   } catch (error) {
     await engine?.close();
     await database.close();
@@ -66,8 +65,8 @@ export async function openIam(
   }
 }
 
-async function optionsOf(opened: Opened, newKey: KeyMaker | undefined): Promise<ServerOptions> {
-  const identity = await openIdentity(opened, newKey);
+async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOptions> {
+  const identity = await openIdentity(opened, shortcuts);
   const removals = new Removals(opened);
   const rights = openRights(opened, identity);
   const context: PartContext = { ...opened, identity, removals, rights };

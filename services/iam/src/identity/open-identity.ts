@@ -11,6 +11,7 @@ import {
 import type { AccountTable } from "../accounts/account-row.ts";
 import { LocalAccounts } from "../accounts/local-accounts.ts";
 import { PasswordLogin } from "../accounts/password-login.ts";
+import type { HashCost } from "../accounts/passwords/hash-text.ts";
 import { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
 import { ServiceAccounts } from "../accounts/service-accounts/service-accounts.ts";
 import { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
@@ -52,21 +53,28 @@ export interface OpenedIdentity {
   readonly jobs: readonly Job[];
 }
 
+/** What tests replace, since it costs much processor time. */
+export interface Shortcuts {
+  /** Makes the signing keys of the embedded provider. */
+  readonly newKey?: KeyMaker | undefined;
+  /** The cost of new hashes of passwords. */
+  readonly hashCost?: HashCost | undefined;
+}
+
 /**
  * Opens accounts and the identity provider of the configuration.
  *
- * @param newKey makes the signing keys of the embedded provider, for tests
  * @throws EncryptionKeyError or StartUpError where the provider cannot start
  */
 export async function openIdentity(
   { configuration, database, design, logger }: Opened,
-  newKey: KeyMaker | undefined,
+  { newKey, hashCost }: Shortcuts,
 ): Promise<OpenedIdentity> {
   const { config, sections } = configuration;
   const { kysely } = database;
   const accounts = new LocalAccounts(kysely, sections.iam.organization);
   const serviceAccounts = new ServiceAccounts(database.as<ServiceAccountTables>());
-  const hasher = new PasswordHasher();
+  const hasher = new PasswordHasher(hashCost);
   const throttle = new LoginThrottle(kysely);
   const logins = new PasswordLogin({ accounts, hasher, throttle });
   const revocations = new Revocations(new ProviderDatabase(database.as<ProviderTables>()));

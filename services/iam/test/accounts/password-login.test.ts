@@ -7,8 +7,8 @@ import { LoginThrottle } from "../../src/accounts/throttle/login-throttle.ts";
 import { WorkQueue } from "../../src/queue/work-queue.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
 import { sqlite } from "../support/databases.ts";
+import { CHEAP } from "../support/hash-cost.ts";
 
-const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
 const PASSWORD = "correct horse battery staple";
 const HERE = "203.0.113.7";
 const { signal } = new AbortController();

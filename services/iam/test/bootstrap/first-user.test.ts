@@ -7,7 +7,6 @@ import { openAuditLog } from "svc-access/runtime";
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openPostgres, query } from "../../../../test/support/postgres.ts";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
-import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
 import { BootstrapLinks, LINK_LIFE_MS } from "../../src/bootstrap/bootstrap-links.ts";
 import { FirstUser } from "../../src/bootstrap/first-user.ts";
 import { makeLink } from "../../src/bootstrap/make-link.ts";
@@ -18,6 +17,7 @@ import type { BootstrapTables } from "../../src/store/bootstrap-tables.ts";
 import type { IamTables } from "../../src/store/tables.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
 import { FIRST, linkOf, open, ownersOf, send } from "../support/bootstrap.ts";
+import { serviceHasher } from "../support/hash-cost.ts";
 import { asUser, type IamService, startIam } from "../support/iam-service.ts";
 
 const databaseOf = (iam: IamService) => iam.options.database as ServiceDatabase<IamTables>;
@@ -189,7 +189,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     const engine = iam.options.engine as NonNullable<typeof iam.options.engine>;
     const owners = new ZoneOwners(engine);
     const accounts = new LocalAccounts(database.as<UserTables>().kysely, "acme");
-    const hasher = new PasswordHasher();
+    const hasher = serviceHasher;
     const record = vi.fn(async () => {});
     const job = new FirstUser({ database, links, owners, accounts, hasher, recorder: { record } });
     const signal = new AbortController().signal;

@@ -14,9 +14,9 @@ import type { PasswordTables } from "../../src/store/password-tables.ts";
 import { ProviderDatabase } from "../../src/store/provider-database.ts";
 import type { UserTables } from "../../src/store/user-tables.ts";
 import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
+import { CHEAP } from "../support/hash-cost.ts";
 import { NEW, OLD, ROOT } from "../support/passwords.ts";
 
-const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
 const call = testContext({ user: "alice" });
 
 describe.each([

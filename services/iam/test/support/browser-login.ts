@@ -1,8 +1,8 @@
 import type { ServiceDatabase } from "svc-access/database";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
-import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
 import type { IamTables } from "../../src/store/tables.ts";
 import { Browser, type Visit } from "./browser.ts";
+import { serviceHasher } from "./hash-cost.ts";
 import { type IamService, type IamServiceOptions, startIam } from "./iam-service.ts";
 import { PASSWORD } from "./memory-accounts.ts";
 
@@ -29,7 +29,7 @@ export function databaseOf(service: IamService): ServiceDatabase<IamTables> {
 
 export async function addUser(service: IamService, username: string): Promise<void> {
   const accounts = new LocalAccounts(databaseOf(service).kysely, "acme");
-  const passwordHash = await new PasswordHasher().hash(PASSWORD, new AbortController().signal);
+  const passwordHash = await serviceHasher.hash(PASSWORD);
   const email = `${username}@example.com`;
   await accounts.create({ username, displayName: username, email, passwordHash });
 }

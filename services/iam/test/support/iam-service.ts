@@ -8,6 +8,7 @@ import { stringify } from "yaml";
 import { freePort } from "../../../../test/support/free-port.ts";
 import { loadIamConfig } from "../../src/config/load-iam-config.ts";
 import { openIam } from "../../src/server.ts";
+import { SERVICE_COST } from "./hash-cost.ts";
 import { nextRsaKey } from "./rsa-keys.ts";
 
 /** The client that the service is at its provider. */
@@ -124,7 +125,10 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
       },
     }),
   );
-  const opened = await openIam(loadIamConfig(file), { newKey: nextRsaKey });
+  const opened = await openIam(loadIamConfig(file), {
+    newKey: nextRsaKey,
+    hashCost: SERVICE_COST,
+  });
   const server = await createServer(opened);
   const { grpc } = await server.start();
   const grpcPort = typeof grpc === "object" ? grpc.port : undefined;

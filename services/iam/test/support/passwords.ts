@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
-import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
 import { Browser, fieldOf, type Visit } from "./browser.ts";
 import { databaseOf } from "./browser-login.ts";
+import { serviceHasher } from "./hash-cost.ts";
 import { asUser, type IamService } from "./iam-service.ts";
 import { logInAt } from "./log-in-at.ts";
 
@@ -21,7 +21,7 @@ export async function startUsers(
 ): Promise<Record<string, string>> {
   await addOwner(iam, ROOT.subjectId);
   const accounts = new LocalAccounts(databaseOf(iam).kysely, "acme");
-  const passwordHash = await new PasswordHasher().hash(OLD);
+  const passwordHash = await serviceHasher.hash(OLD);
   const users: Record<string, string> = {};
   for (const username of names) {
     const user = { username, displayName: username, email: `${username}@example.com` };

@@ -10,6 +10,7 @@ import { Groups } from "../../src/users/groups.ts";
 import { userChangeHandlers } from "../../src/users/user-change-handlers.ts";
 import { userHandlers } from "../../src/users/user-handlers.ts";
 import { sqlite } from "../support/databases.ts";
+import { CHEAP } from "../support/hash-cost.ts";
 
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
 const BOB = {
@@ -25,7 +26,7 @@ beforeAll(async () => {
   const database = (await sqlite()).open().as<UserTables>();
   accounts = new LocalAccounts(database.kysely, "acme");
   const pages = new UserPages(database, "acme");
-  const hasher = new PasswordHasher({ memory: 64, passes: 1, parallelism: 1 });
+  const hasher = new PasswordHasher(CHEAP);
   server = await startTestServer(
     (engine) =>
       bindIAMLocalUserService({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PasswordHasher } from "../../../src/accounts/passwords/password-hasher.ts";
+import { CHEAP } from "../../support/hash-cost.ts";
 
-const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
 const hasher = new PasswordHasher(CHEAP);
 
 test("a password matches its hash, and no other does [IDP-1]", async () => {
