@@ -1,10 +1,15 @@
 import { Command } from "commander";
 import type { ServerOptions } from "svc-access/runtime";
 import manifest from "../package.json" with { type: "json" };
+import { auditCommand } from "./commands/audit/audit-command.ts";
 import { bootstrapCommand } from "./commands/bootstrap-command.ts";
 import { endSessionsCommand } from "./commands/end-sessions-command.ts";
 import { loginCommand, logoutCommand } from "./commands/login/login-command.ts";
 import { migrateCommand } from "./commands/migrate-command.ts";
+import { groupCommand } from "./commands/people/group-command.ts";
+import { serviceAccountCommand } from "./commands/people/service-account-command.ts";
+import { sessionCommand } from "./commands/people/session-command.ts";
+import { userCommand } from "./commands/people/user-command.ts";
 import { checkCommand, whoCanCommand } from "./commands/permissions/check-command.ts";
 import { relationshipCommand } from "./commands/permissions/relationship-command.ts";
 import { rewrapCommand } from "./commands/rewrap-command.ts";
@@ -35,7 +40,18 @@ export function createProgram(): Command {
       endSessionsCommand(CONFIG),
     ],
     "The login of the command line:": [loginCommand(), logoutCommand()],
-    "What people and programs may do:": [checkCommand(), whoCanCommand(), relationshipCommand()],
+    "People and programs:": [
+      userCommand(),
+      groupCommand(),
+      serviceAccountCommand(),
+      sessionCommand(),
+    ],
+    "What they may do, and did:": [
+      checkCommand(),
+      whoCanCommand(),
+      relationshipCommand(),
+      auditCommand(),
+    ],
   };
   for (const [heading, group] of Object.entries(commands)) {
     program.commandsGroup(heading);

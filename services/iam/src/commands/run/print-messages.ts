@@ -47,3 +47,14 @@ export async function printMessage<Schema extends DescMessage>(
     await printLine(`${name.padEnd(width)}  ${printable(text)}`);
   }
 }
+
+/** Prints what a command has done: a sentence for people, or the message in JSON. */
+export async function printDone<Schema extends DescMessage>(
+  schema: Schema,
+  message: MessageShape<Schema>,
+  sentence: string,
+  format: Format,
+): Promise<void> {
+  if (format === "json") await printJson(toJson(schema, message));
+  else say(sentence);
+}

@@ -1,0 +1,85 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { IAMAuditService } from "../../../gen/svc/iam/v1/audit_pb.ts";
+import { IAMAuditServiceRoutes } from "../../../gen/svc/iam/v1/audit_server.ts";
+import { connect } from "../connection/connection.ts";
+import type { CallFlags, ListFlags } from "../run/flags.ts";
+import { printJson, printLine } from "../run/print.ts";
+import { EXIT, say } from "../run/run-command.ts";
+import { type FilterFlags, namedFilter, readFilter } from "./audit-filter.ts";
+import { formatEvent } from "./format-event.ts";
+
+/** The most events of a page. */
+const PAGE = 500;
+
+/** Shows events, newest first. @returns the exit code */
+export async function queryEvents({ limit, ...flags }: ListFlags & FilterFlags): Promise<number> {
+  const read = readFilter(flags);
+  await using connection = connect();
+  const filter = await namedFilter(connection, read);
+  const audit = connection.client(IAMAuditService, IAMAuditServiceRoutes);
+  let count = 0;
+  let pageToken = "";
+  do {
+    const pageSize = Math.min(PAGE, limit - count);
+    const page = await audit.listAuditEvents({ filter, pageSize, pageToken });
+    for (const event of page.events) await printEvent(event, flags);
+    count += page.events.length;
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "" && count < limit);
+  if (pageToken !== "") say(`the newest ${count} events; --limit shows more`);
+  return EXIT.done;
+}
+
+/** Writes all events, the oldest first. @returns the exit code */
+export async function exportEvents(flags: CallFlags & FilterFlags): Promise<number> {
+  const read = readFilter(flags);
+  await using connection = connect();
+  const filter = await namedFilter(connection, read);
+  const audit = connection.client(IAMAuditService, IAMAuditServiceRoutes);
+  let count = 0;
+  for await (const { event } of audit.exportAuditEvents({ filter })) {
+    await printEvent(event ?? {}, flags);
+    count++;
+  }
+  say(`${count} event${count === 1 ? "" : "s"}`);
+  return EXIT.done;
+}
+
+/** Shows events as they are stored, until a signal. @returns the exit code */
+export async function followEvents(
+  flags: CallFlags & FilterFlags & { readonly position?: string },
+): Promise<number> {
+  const read = readFilter(flags);
+  await using connection = connect();
+  const filter = await namedFilter(connection, read);
+  const audit = connection.client(IAMAuditService, IAMAuditServiceRoutes);
+  const signal = interrupted();
+  let { position = "" } = flags;
+  while (!signal.aborted) {
+    try {
+      for await (const next of audit.followAuditEvents({ filter, position }, { signal })) {
+        position = next.position;
+        if (flags.format === "json") await printJson({ event: next.event ?? {}, position });
+        else await printLine(formatEvent(next.event ?? {}));
+      }
+    } catch (error) {
+      // A stream has a limit of time: the next one continues after the last position.
+      const { code } = error as { code?: string };
+      if (!signal.aborted && code !== "DEADLINE_EXCEEDED") throw error;
+    }
+  }
+  return EXIT.done;
+}
+
+function printEvent(event: JsonObject, { format }: CallFlags): Promise<void> {
+  return format === "json" ? printJson(event) : printLine(formatEvent(event));
+}
+
+/** Aborts at the first signal; a second one ends the process. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    process.once(name, () => controller.abort());
+  }
+  return controller.signal;
+}

@@ -1,0 +1,82 @@
+import {
+  IAMSessionService,
+  type Session,
+  SessionKind,
+  SessionSchema,
+} from "../../../gen/svc/iam/v1/sessions_pb.ts";
+import { IAMSessionServiceRoutes } from "../../../gen/svc/iam/v1/sessions_server.ts";
+import { connect } from "../connection/connection.ts";
+import { idOf } from "../connection/names.ts";
+import { CommandError } from "../run/command-error.ts";
+import type { CallFlags } from "../run/flags.ts";
+import { printJson } from "../run/print.ts";
+import { printList, type Shown } from "../run/print-messages.ts";
+import { EXIT, say } from "../run/run-command.ts";
+import { timeText } from "../run/times.ts";
+
+const KINDS: Readonly<Record<SessionKind, string>> = {
+  [SessionKind.UNSPECIFIED]: "",
+  [SessionKind.BROWSER]: "browser",
+  [SessionKind.DEVICE]: "device",
+};
+
+const SESSIONS: Shown<typeof SessionSchema> = {
+  schema: SessionSchema,
+  name: ["session", "sessions"],
+  columns: [
+    ["ID", ({ id }) => id],
+    ["KIND", ({ kind, current }) => `${KINDS[kind] ?? ""}${current ? " (this one)" : ""}`],
+    ["LAST USE", ({ lastUseTime }) => timeText(lastUseTime)],
+    ["ADDRESS", ({ address }) => address],
+    ["CLIENTS", ({ clients }: Session) => clients.map(({ name }) => name).join(", ")],
+  ],
+};
+
+/** Whose sessions. */
+export interface SessionFlags extends CallFlags {
+  readonly user?: string;
+}
+
+/** Lists sessions. @returns the exit code */
+export async function listSessions({ user, format }: SessionFlags): Promise<number> {
+  await using connection = connect();
+  const service = connection.client(IAMSessionService, IAMSessionServiceRoutes);
+  const { sessions } =
+    user === undefined
+      ? await service.listMySessions({})
+      : await service.listUserSessions({ userId: await idOf(connection, "user", user) });
+  await printList(SESSIONS, { items: sessions, hasMore: false }, format);
+  return EXIT.done;
+}
+
+/** The flags of `svc-iam session end`. */
+export interface EndFlags extends SessionFlags {
+  readonly others?: boolean;
+  readonly all?: boolean;
+}
+
+/** Ends sessions. @returns the exit code */
+export async function endSessions(
+  sessionId: string | undefined,
+  { user, others = false, all = false, format }: EndFlags,
+): Promise<number> {
+  const named = [sessionId !== undefined, others, all].filter((one) => one).length;
+  if (named !== 1) throw new CommandError("name the id of one session, --others or --all");
+  if (others && user !== undefined) {
+    throw new CommandError("--others is for your own sessions: write --user <user> --all");
+  }
+  if (all && user === undefined) {
+    throw new CommandError("--all needs --user: write --others to keep the session of this login");
+  }
+  await using connection = connect();
+  const service = connection.client(IAMSessionService, IAMSessionServiceRoutes);
+  const userId = user === undefined ? undefined : await idOf(connection, "user", user);
+  let ended = 1;
+  if (others) ended = (await service.endMyOtherSessions({})).endedCount;
+  else if (userId === undefined) await service.endMySession({ sessionId: sessionId ?? "" });
+  else if (all) ended = (await service.endUserSessions({ userId })).endedCount;
+  else await service.endUserSession({ userId, sessionId: sessionId ?? "" });
+  if (format === "json") await printJson({ ended });
+  else say(`${ended} session${ended === 1 ? "" : "s"} ended`);
+  return EXIT.done;
+}

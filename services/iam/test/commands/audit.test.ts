@@ -1,0 +1,105 @@
+/** `svc-iam audit`, as processes of the owner of a zone. */
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { columnsOf } from "../../../../test/support/effort.ts";
+import { CommandLine, endOf, startOwned } from "../support/command-line.ts";
+import type { IamService } from "../support/iam-service.ts";
+
+let iam: IamService;
+let line: CommandLine;
+beforeAll(async () => {
+  iam = await startOwned();
+  line = new CommandLine();
+  await line.logIn(iam);
+});
+afterAll(() => iam.stop());
+
+const WRONG: readonly [string, readonly string[], RegExp][] = [
+  [
+    "a time that is not one",
+    ["--from", "yesterday"],
+    /--from "yesterday" is not a valid time: write 2026-11-22/,
+  ],
+  [
+    "an RPC without its service",
+    ["--rpc", "CreateUser"],
+    /--rpc "CreateUser" is not the full name of an RPC/,
+  ],
+  [
+    "a principal without a type",
+    ["--principal", "alice"],
+    /"alice" is not a valid resource: write type:id/,
+  ],
+  ["a principal that nobody is", ["--principal", "user:carol"], /no user has the id or user name/],
+  ["an unknown decision", ["--decision", "maybe"], /'maybe' is invalid/],
+  ["an empty type", ["--event", ""], /--event is empty: write a value, or leave the flag out/],
+  ["an empty request id", ["--request-id", ""], /--request-id is empty/],
+];
+
+describe.each(["query", "export", "follow"].map((name, turn) => ({ name, turn })))(
+  "svc-iam audit $name says on one line what is wrong, with exit code 2 [CMD-3]:",
+  ({ name, turn }) => {
+    test.each(columnsOf(WRONG, turn, 3))("%s", async (_, flags, message) => {
+      const { status, stdout, stderr } = await line.run("audit", name, ...flags);
+      expect([status, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(message);
+      expect(stderr).toMatch(/^svc-iam: [^\n]+\n$/);
+    });
+  },
+);
+
+test("events are found by a user's name, newest first or all of them [CMD-5]", async () => {
+  await line.json("relationship", "write", "zone:acme#admin@service:one");
+  await line.json("relationship", "write", "zone:acme#admin@service:two");
+  const query = await line.run("audit", "query", "--principal", "user:root", "--limit", "2");
+  expect(query.stdout.split("\n")).toHaveLength(3);
+  expect(query.stdout).toMatch(/^\d{4}-\S+ OK [A-Z]+ \S+ user:[0-9a-f-]{36} /);
+  expect(query.stderr).toBe("svc-iam: the newest 2 events; --limit shows more\n");
+  const exported = await line.run(
+    "audit",
+    "export",
+    "--principal",
+    "user:root",
+    "--format",
+    "json",
+  );
+  const events = exported.stdout
+    .trim()
+    .split("\n")
+    .map((text) => JSON.parse(text));
+  expect(events.length).toBeGreaterThanOrEqual(2);
+  expect(exported.stderr).toBe(`svc-iam: ${events.length} events\n`);
+  const times = events.map(({ time }) => time);
+  expect(times).toEqual([...times].sort());
+});
+
+test("events are followed until a signal, from a position [CMD-5]", async () => {
+  const child = line.start("audit", "follow", "--event", "iam.user.create", "--format", "json");
+  const ended = endOf(child);
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  let count = 0;
+  const create = () => {
+    const name = `user${count++}`;
+    return line.run("user", "create", name, "--email", `${name}@example.com`);
+  };
+  // The stream begins at an unknown moment after the start of the process.
+  let first: string | undefined;
+  const seen = once(lines, "line").then(([text]) => void (first = text));
+  while (first === undefined) await Promise.race([create(), seen]);
+  const { event, position } = JSON.parse(first);
+  expect(event).toMatchObject({ type: "iam.user.create" });
+  child.kill("SIGINT");
+  expect((await ended).status).toBe(0);
+
+  await create();
+  const next = line.start("audit", "follow", "--position", position, "--event", "iam.user.create");
+  const stopped = endOf(next);
+  const [text] = await once(
+    createInterface({ input: next.stdout as NodeJS.ReadableStream }),
+    "line",
+  );
+  expect(text).toMatch(/ iam\.user\.create user:/);
+  next.kill("SIGTERM");
+  expect((await stopped).status).toBe(0);
+});
