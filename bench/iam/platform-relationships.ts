@@ -1,0 +1,71 @@
+/** A million relationships of a platform, and a check that they decide. */
+import { createEmbeddedEngine } from "../../src/authz/embedded/index.ts";
+import type { CheckRequest } from "../../src/authz/engine/requests.ts";
+import { openSqliteStore } from "../../src/authz/store/sqlite/open-sqlite-store.ts";
+import { readModelFile } from "../../src/model/index.ts";
+import type { Relationship } from "../../src/model/relationship.ts";
+import { MODEL } from "./iam-service.ts";
+
+const RELATIONSHIPS = 1_000_000;
+const USERS = 100_000;
+const GROUPS = 10_000;
+const PROJECTS = 200_000;
+const ORGANIZATIONS = 2_000;
+const BATCH = 1000;
+
+/** A user who holds the permission by a group that owns the organization of the project. */
+export const CHECK: CheckRequest = {
+  subject: { type: "user", id: "u7" },
+  resource: { type: "project", id: "p7" },
+  permission: "read",
+};
+
+/** Writes them into the file of an embedded engine that does not run. */
+export async function writePlatform(file: string): Promise<void> {
+  const { model } = readModelFile(MODEL);
+  if (model === undefined) throw new Error("the model is not valid");
+  const store = await openSqliteStore({ file });
+  const engine = await createEmbeddedEngine({ model, store });
+  let batch: Relationship[] = [];
+  const write = async () => {
+    const updates = batch.map((relationship) => ({ operation: "TOUCH" as const, relationship }));
+    batch = [];
+    await engine.writeRelationships({ updates });
+  };
+  for (const relationship of platformRelationships()) {
+    batch.push(relationship);
+    if (batch.length === BATCH) await write();
+  }
+  await engine.close();
+}
+
+/** Projects of organizations, which groups of people own. */
+export function* platformRelationships(): Generator<Relationship> {
+  const member = { relation: "member" };
+  for (let index = 0; index < ORGANIZATIONS; index++) {
+    yield relate("organization", `o${index}`, "zone", "zone", "acme");
+    yield relate("organization", `o${index}`, "owner", "group", `g${index}`, member);
+  }
+  for (let index = 0; index < PROJECTS; index++) {
+    yield relate("project", `p${index}`, "parent", "organization", `o${index % ORGANIZATIONS}`);
+    yield relate("project", `p${index}`, "developer", "user", `u${(index * 7) % USERS}`);
+    yield relate("project", `p${index}`, "viewer", "group", `g${index % GROUPS}`, member);
+  }
+  const left = RELATIONSHIPS - 2 * ORGANIZATIONS - 3 * PROJECTS;
+  for (let index = 0; index < left; index++) {
+    const group = `g${(index + Math.floor(index / GROUPS)) % GROUPS}`;
+    yield relate("group", group, "member", "user", `u${index % USERS}`);
+  }
+}
+
+function relate(
+  type: string,
+  id: string,
+  relation: string,
+  subjectType: string,
+  subjectId: string,
+  set: { readonly relation?: string } = {},
+): Relationship {
+  const subject = { type: subjectType, id: subjectId, ...set };
+  return { resource: { type, id }, relation, subject };
+}
