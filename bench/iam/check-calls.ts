@@ -59,7 +59,7 @@ export async function compareLatencies(own: number, peer: number, limit: number)
   note(`  ${microseconds(({ own }) => own)} us, the peer ${microseconds(({ peer }) => peer)} us`);
 }
 
-class Caller {
+export class Caller {
   readonly #client: Client;
   readonly #metadata = new Metadata();
 

@@ -58,6 +58,8 @@ export class GrpcExchange implements RpcExchange {
   readonly #response: ResponseWriter;
   readonly #settings: ExchangeSettings;
   readonly #account: MessageAccount;
+  /** Whether its client waits for the response to begin. */
+  #isWaiting = true;
   #reader: Pick<MessageReader<unknown>, "cancel" | "isOver"> | undefined;
   #onCancel: ((reason: ServiceError) => void) | undefined;
   #encoding: MessageEncoding | undefined;
@@ -79,6 +81,7 @@ export class GrpcExchange implements RpcExchange {
     this.#account = new MessageAccount(connection.budget);
     this.#response = new ResponseWriter(stream, connection.unread);
     stream.on("close", () => this.#closed());
+    turn.enter();
   }
 
   /**
@@ -126,6 +129,7 @@ export class GrpcExchange implements RpcExchange {
     const headers = responseHeaders(this.requestId, this.codec, own);
     this.#mayCompress(headers);
     this.#account.lasts((reason) => this.#onCancel?.(reason));
+    this.#answered();
     this.#response.begin(headers);
   }
 
@@ -237,9 +241,15 @@ export class GrpcExchange implements RpcExchange {
 
   /** A client that does not read its response must not keep the memory of its request. */
   #forget(): void {
+    this.#answered();
     this.#account.close();
     // It leads to the call.
     this.#onCancel = undefined;
+  }
+
+  #answered(): void {
+    if (this.#isWaiting) turn.leave();
+    this.#isWaiting = false;
   }
 
   /** Sets the header with the encoding of messages, if they are compressed. */
@@ -252,6 +262,7 @@ export class GrpcExchange implements RpcExchange {
 
   /** The stream has ended: everything was sent and read, or the client has disconnected. */
   #closed(): void {
+    this.#answered();
     this.#account.close();
     this.#response.closed();
     // An error has a stack: creating one for each successful call would cost more than a stage of

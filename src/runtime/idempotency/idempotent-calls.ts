@@ -30,15 +30,17 @@ export class IdempotentCalls {
   }
 
   /** Runs around the handler, when the call is authorized. */
-  readonly intercept: Interceptor = async (intercepted, next) => {
-    if (!this.#rpcs.has(intercepted.rpc)) return next();
+  readonly intercept: Interceptor = (intercepted, next) =>
+    this.#rpcs.has(intercepted.rpc) ? this.#keyed(intercepted, next) : next();
+
+  async #keyed(intercepted: InterceptedCall, next: () => Promise<unknown>): Promise<unknown> {
     const key = idempotencyKeyOf(intercepted.headers);
     // The calls that are intercepted are those of the chain.
     const call = intercepted as unknown as Call;
     const method = call.method.descriptor;
     if (key === undefined || method === undefined) return next();
     return this.#once(call, method, key, next);
-  };
+  }
 
   async #once(
     call: Call,

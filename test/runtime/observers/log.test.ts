@@ -247,13 +247,23 @@ describe("the access log", () => {
     expect(lines.join("")).not.toContain("SECRET");
   });
 
-  test("is flushed in the next turn of the event loop", async () => {
-    const { log, lines } = open();
-    log.end(callOf(), undefined);
-    expect(lines).toEqual([]);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(lines).toHaveLength(1);
-  });
+  test.each([
+    ["http", 1],
+    ["grpc", 2],
+  ] as const)(
+    "over %s, is flushed %i turns of the event loop after the call",
+    async (transport, turns) => {
+      const { log, lines } = open();
+      log.end(callOf({ transport }), undefined);
+      // The adapter sends the response when the promises of the call are settled.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      for (let turn = 0; turn < turns; turn++) {
+        expect(lines).toEqual([]);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(lines).toHaveLength(1);
+    },
+  );
 
   test("has the gRPC status over gRPC", () => {
     const { log, parsed } = open();

@@ -1,10 +1,10 @@
-import { hash, timingSafeEqual } from "node:crypto";
 import type { Logger } from "../../../common/logger.ts";
 import { MIN_TOKEN } from "../../configuration/security-config.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { FollowedSecret, LOOK_EVERY_MS } from "../../secret/followed-secret.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "../identity/authenticator.ts";
+import { comparableSecret, findSecret } from "./comparable-secret.ts";
 import type { TokenSource } from "./token-sources.ts";
 
 /** Recognises other services, and the system, by their secret tokens. */
@@ -61,7 +61,7 @@ export interface TokenTableOptions {
 /** A valid token and its end: infinite, unless another one has replaced it. */
 interface Accepted {
   readonly source: TokenSource;
-  readonly digest: Buffer;
+  readonly secret: Buffer;
   readonly identity: Identity;
   readonly until: number;
 }
@@ -72,7 +72,9 @@ interface Accepted {
  */
 export class TokenTable {
   #accepted: readonly Accepted[] = [];
-  #digests: readonly Buffer[] = [];
+  #secrets: readonly Buffer[] = [];
+  /** The token of a call, while it is compared. */
+  readonly #presented = comparableSecret("");
   /** When the first of the previous tokens becomes invalid. */
   #nextEnd = Number.POSITIVE_INFINITY;
   readonly #files: readonly FollowedSecret[];
@@ -88,25 +90,26 @@ export class TokenTable {
       const identity = identityOf(source);
       let { token } = source;
       if (source.file !== undefined) {
-        const secret = new FollowedSecret({
+        const followed = new FollowedSecret({
           path: source.file,
           name: `the token file ${source.file}`,
           rules: TOKEN_RULES,
           logger,
           events,
-          refuse: (text) => this.#refuse(source, digestOf(text)),
+          refuse: (text) => this.#refuse(source, comparableSecret(text)),
           onChange: (text) => this.#replace(source, identity, text),
         });
-        files.push(secret);
-        token = secret.text;
+        files.push(followed);
+        token = followed.text;
       }
       // The configuration has refused empty ones; here they would admit callers without a token.
       if (!token) continue;
-      const digest = digestOf(token);
-      const caller = callers.get(digest.toString("hex")) ?? source.caller;
+      const secret = comparableSecret(token);
+      const text = secret.toString("latin1");
+      const caller = callers.get(text) ?? source.caller;
       if (caller !== source.caller) throw new Error(sameToken(source.caller, caller));
-      callers.set(digest.toString("hex"), caller);
-      accepted.push({ source, digest, identity, until: Number.POSITIVE_INFINITY });
+      callers.set(text, caller);
+      accepted.push({ source, secret, identity, until: Number.POSITIVE_INFINITY });
     }
     this.#files = files;
     this.#accept(accepted);
@@ -118,7 +121,8 @@ export class TokenTable {
   /** The caller of a token; undefined if it is not valid. */
   find(token: string): Identity | undefined {
     if (performance.now() >= this.#nextEnd) this.#accept(this.#accepted);
-    return this.#accepted[findDigest(digestOf(token), this.#digests)]?.identity;
+    const presented = comparableSecret(token, this.#presented);
+    return this.#accepted[findSecret(presented, this.#secrets)]?.identity;
   }
 
   /** Reads the files, for an unknown token; undefined if that was just done, or there are none. */
@@ -139,8 +143,8 @@ export class TokenTable {
   }
 
   /** A token must not belong to two callers, which could not be distinguished. */
-  #refuse(source: TokenSource, digest: Buffer): string | undefined {
-    const same = this.#accepted.filter((one) => findDigest(digest, [one.digest]) >= 0);
+  #refuse(source: TokenSource, secret: Buffer): string | undefined {
+    const same = this.#accepted.filter((one) => findSecret(secret, [one.secret]) >= 0);
     const other = same.find(({ source: { caller } }) => caller !== source.caller);
     if (other === undefined) return undefined;
     return `has the token of ${other.source.caller}; each caller needs its own`;
@@ -153,7 +157,7 @@ export class TokenTable {
       ...this.#accepted.map((one) =>
         one.source === source && one.until === until ? { ...one, until: now + OVERLAP_MS } : one,
       ),
-      { source, digest: digestOf(token), identity, until },
+      { source, secret: comparableSecret(token), identity, until },
     ]);
   }
 
@@ -161,7 +165,7 @@ export class TokenTable {
   #accept(tokens: readonly Accepted[]): void {
     const now = performance.now();
     this.#accepted = tokens.filter(({ until }) => until > now);
-    this.#digests = this.#accepted.map(({ digest }) => digest);
+    this.#secrets = this.#accepted.map(({ secret }) => secret);
     this.#nextEnd = Math.min(...this.#accepted.map(({ until }) => until), Number.POSITIVE_INFINITY);
   }
 }
@@ -187,24 +191,4 @@ function identityOf({ caller, credential }: TokenSource): Identity {
       source: "internal",
     }),
   });
-}
-
-/**
- * The digest of a secret for comparisons: all have the same length, and none reveals the secret.
- */
-export function digestOf(secret: string): Buffer {
-  return hash("sha256", secret, "buffer");
-}
-
-/**
- * The index of the secret with this digest; -1 if there is none. All are compared, so that the time
- * reveals neither whether nor where it was found.
- */
-export function findDigest(digest: Buffer, accepted: readonly Buffer[]): number {
-  let found = -1;
-  for (let index = 0; index < accepted.length; index++) {
-    const equal = timingSafeEqual(digest, accepted[index] as Buffer);
-    found = equal ? index : found;
-  }
-  return found;
 }

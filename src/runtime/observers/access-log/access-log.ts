@@ -4,6 +4,7 @@ import type { CallObserver, UnroutedRequest } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import type { LineWriter } from "../../logging/create-logger.ts";
 import { redact } from "../../logging/redaction/redaction.ts";
+import { afterTurns } from "../../port/event-loop-turn.ts";
 import { callLine, pathOf, requestLine } from "./access-line.ts";
 
 /** What the access log logs; by the names of the configuration (`access_log`). */
@@ -14,6 +15,9 @@ export interface AccessLogOptions {
   /** The duration from which a call is logged as slow; streams never are. */
   readonly slowThresholdMs: number;
 }
+
+/** How many turns of the event loop a response takes: over gRPC its trailers are sent in one of their own. */
+const TURNS = { grpc: 2, other: 1 } as const;
 
 /** One call that has ended and whose line is not written yet. */
 interface EndedCall {
@@ -36,14 +40,18 @@ export class AccessLog implements CallObserver {
   }
 
   /**
-   * The line is written in the next turn of the event loop: by then the adapter has sent the
-   * response and knows its size, and the caller does not wait for the log.
+   * The line is written after the response: by then the adapter knows its size, and the caller does
+   * not wait for the log. But it is not written so late that a caller in this process would miss it.
    */
   end(call: Call, error: ServiceError | undefined): void {
     const isInternal = error?.code === "INTERNAL";
     if (!isInternal && (!this.#options.enabled || this.#isSkipped(call))) return;
     this.#ended.push({ call, error, durationMs: call.durationMs });
-    if (this.#ended.length === 1) setImmediate(() => this.flush());
+    if (this.#ended.length > 1) return;
+    // The adapter has its turn first: it sends the response once the promises of the call are settled.
+    process.nextTick(afterTurns, call.transport === "grpc" ? TURNS.grpc : TURNS.other, () =>
+      this.flush(),
+    );
   }
 
   /** Logs a request that was answered before it was a call. */

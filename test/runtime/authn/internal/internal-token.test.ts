@@ -1,7 +1,6 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
-  digestOf,
-  findDigest,
   InternalTokenAuthenticator,
   TokenTable,
 } from "../../../../src/runtime/authn/internal/internal-token.ts";
@@ -49,7 +48,7 @@ describe("2, 43 tokens that are refused [AUTHN-8]", () => {
     ["with a space", ` ${INTERNAL_TOKEN}`],
     ["very long", "x".repeat(8000)],
     ["joined", `${INTERNAL_TOKEN}, ${INTERNAL_TOKEN}`],
-    ["the digest of it", digestOf(INTERNAL_TOKEN).toString("hex")],
+    ["the digest of it", createHash("sha256").update(INTERNAL_TOKEN).digest("hex")],
   ])("%s", async (_name, token) => {
     expect(await stages.outcome(call(token))).toBe(WRONG);
     expect(await stages.outcome({ ...call(token), exposure: "SYSTEM" })).toBe(WRONG);
@@ -162,12 +161,4 @@ describe("tokens that are accepted", () => {
       expect((await stages.passed({ headers, exposure })).credential).toBe("gateway");
     }
   });
-});
-
-test("43 digests are compared with all accepted ones [AUTHN-8]", () => {
-  const accepted = ["a", "b", "a"].map(digestOf);
-  expect(findDigest(digestOf("a"), accepted)).toBe(2);
-  expect(findDigest(digestOf("b"), accepted)).toBe(1);
-  expect(findDigest(digestOf("c"), accepted)).toBe(-1);
-  expect(findDigest(digestOf("a"), [])).toBe(-1);
 });
