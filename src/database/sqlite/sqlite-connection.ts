@@ -84,11 +84,18 @@ export interface SqliteStatementRules {
 
 /** Kysely's SQLite dialect, whose statements wait for another program's lock without blocking the process. */
 export class PatientSqliteDialect extends SqliteDialect {
+  readonly #database: Pick<SqliteConnection<unknown>, "isTransaction">;
   readonly #rules: SqliteStatementRules;
   #isTaken = false;
 
-  constructor(config: SqliteDialectConfig, rules: SqliteStatementRules = {}) {
+  constructor(
+    config: SqliteDialectConfig & {
+      readonly database: SqliteDatabase & Pick<SqliteConnection<unknown>, "isTransaction">;
+    },
+    rules: SqliteStatementRules = {},
+  ) {
     super(config);
+    this.#database = config.database;
     this.#rules = rules;
   }
 
@@ -103,6 +110,11 @@ export class PatientSqliteDialect extends SqliteDialect {
     // A transaction that began with reading could not write if another program has written since.
     driver.beginTransaction = async (connection) => {
       await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    };
+    const rollback = driver.rollbackTransaction.bind(driver);
+    driver.rollbackTransaction = async (connection) => {
+      // On a full disk SQLite has already rolled back, and the error of the statement is the one to report.
+      if (this.#database.isTransaction) await rollback(connection);
     };
     const acquire = driver.acquireConnection.bind(driver);
     let known: DatabaseConnection | undefined;

@@ -115,6 +115,30 @@ test("a failed migration changes nothing", async () => {
   await database.close();
 });
 
+test("a transaction that fills the disk reports that, changes nothing, and the next one succeeds [STORE-3]", async () => {
+  const database = await open(freshFile());
+  await migrate(database, NOTES);
+  const limit = (pages: number) =>
+    sql.raw(`pragma max_page_count = ${pages}`).execute(database.kysely);
+  const add = (text: string) =>
+    database.kysely.transaction().execute(async (transaction) => {
+      await transaction.insertInto("notes").values({ text: "first" }).execute();
+      await transaction.insertInto("notes").values({ text }).execute();
+    });
+  await limit(1);
+  const long = "x".repeat(1e6);
+  await expect(add(long)).rejects.toMatchObject({
+    name: "DatabaseError",
+    code: "UNAVAILABLE",
+    message: expect.stringContaining("is full: free disk space"),
+  });
+  expect(await database.kysely.selectFrom("notes").selectAll().execute()).toEqual([]);
+  await limit(1e6);
+  await add(long);
+  expect(await database.kysely.selectFrom("notes").selectAll().execute()).toHaveLength(2);
+  await database.close();
+});
+
 test("slow statements are logged without their parameters [STORE-2]", async () => {
   const logged: [object, string][] = [];
   const logger = {

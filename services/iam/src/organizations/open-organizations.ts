@@ -2,6 +2,7 @@ import { StartUpError } from "svc-access/runtime";
 import { bindIAMOrganizationService } from "../../gen/svc/iam/v1/organizations_server.ts";
 import type { PartContext, ServicePart } from "../parts/service-part.ts";
 import { unimplemented } from "../rpc/unimplemented.ts";
+import { OrganizationCreations } from "./organization-creations.ts";
 import { organizationHandlers } from "./organization-handlers.ts";
 import { OrganizationRecords } from "./organization-records.ts";
 import { OrganizationZones } from "./organization-zones.ts";
@@ -28,10 +29,8 @@ export async function openOrganizations(context: PartContext): Promise<ServicePa
       `iam.organization names ${organization}, which was deleted: ids of organizations are never used again`,
     ]);
   }
-  const handlers = organizationHandlers({
-    zones: new OrganizationZones(engine),
-    records,
-    organization,
-  });
-  return { bindings: [bindIAMOrganizationService(handlers)] };
+  const zones = new OrganizationZones(engine);
+  const creations = new OrganizationCreations(database, zones);
+  const handlers = organizationHandlers({ zones, records, creations, organization });
+  return { bindings: [bindIAMOrganizationService(handlers)], jobs: [creations.job] };
 }

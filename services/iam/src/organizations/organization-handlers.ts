@@ -1,9 +1,11 @@
+import type { SubjectReference } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import type { IAMOrganizationServiceHandlers } from "../../gen/svc/iam/v1/organizations_server.ts";
 import { displayNameProblem } from "../accounts/display-name.ts";
 import { changedFields } from "../rpc/field-mask.ts";
 import { pageSizeOf } from "../rpc/page-size.ts";
 import { toSubject } from "../rpc/relationship-messages.ts";
+import type { OrganizationCreations } from "./organization-creations.ts";
 import { organizationIdProblem } from "./organization-id.ts";
 import { organizationMessage } from "./organization-message.ts";
 import type { OrganizationFields, OrganizationRecords } from "./organization-records.ts";
@@ -15,6 +17,7 @@ import { websiteUrlProblem } from "./website-url.ts";
 export interface OrganizationHandlersOptions {
   readonly zones: OrganizationZones;
   readonly records: OrganizationRecords;
+  readonly creations: OrganizationCreations;
   /** `iam.organization`, which cannot be deleted. */
   readonly organization: string;
 }
@@ -23,20 +26,38 @@ export interface OrganizationHandlersOptions {
 export function organizationHandlers(
   options: OrganizationHandlersOptions,
 ): IAMOrganizationServiceHandlers {
-  const { zones, records, organization } = options;
+  const { zones, records, creations, organization } = options;
+  const createOwned = async (
+    id: string,
+    fields: OrganizationFields,
+    owner: SubjectReference,
+    signal: AbortSignal,
+  ) => {
+    const discard = await creations.begin(id, fields);
+    if (discard === undefined) return undefined;
+    const undo = await zones.makeFirstOwner(id, owner, signal).catch(async (error: unknown) => {
+      // After other errors it may have its owner.
+      if (error instanceof ServiceError) await discard();
+      throw error;
+    });
+    const record = await creations.finish(id, fields);
+    // Another call was faster.
+    if (record === undefined) await undo();
+    return record;
+  };
   return {
     async createOrganization(request, { signal }) {
       const { organizationId, displayName, websiteUrl } = request;
       const problem = { organization_id: organizationIdProblem(organizationId) };
       assertValid({ ...problem, ...problemsOf({ displayName, websiteUrl }) });
       const owner = request.owner === undefined ? undefined : toSubject(request.owner, "owner");
-      if (await records.isKnown(organizationId)) throw alreadyExists();
-      const undo = owner && (await zones.makeFirstOwner(organizationId, owner, signal));
-      const record = await records.create(organizationId, { displayName, websiteUrl });
-      if (record !== undefined) return { organization: organizationMessage(record) };
-      // Another call was faster.
-      await undo?.();
-      throw alreadyExists();
+      const fields = { displayName, websiteUrl };
+      const record =
+        owner === undefined
+          ? await records.create(organizationId, fields)
+          : await createOwned(organizationId, fields, owner, signal);
+      if (record === undefined) throw alreadyExists();
+      return { organization: organizationMessage(record) };
     },
 
     async getOrganization({ organizationId }) {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Selectable, ServiceDatabase } from "svc-access/database";
+import type { Kysely, RawBuilder, Selectable, ServiceDatabase } from "svc-access/database";
 import type { Removals } from "../removals/removals.ts";
 import { databaseTime } from "../store/database-time.ts";
-import type { OrganizationsTable } from "../store/organization-tables.ts";
+import type { OrganizationsTable, OrganizationTables } from "../store/organization-tables.ts";
 import { isStorable } from "../store/storable-text.ts";
 import type { IamTables } from "../store/tables.ts";
 
@@ -47,32 +47,8 @@ export class OrganizationRecords {
     id: string,
     { displayName, websiteUrl }: OrganizationFields,
   ): Promise<OrganizationRecord | undefined> {
-    const now = this.#time();
-    const row = await this.#database.kysely
-      .insertInto("iam_organizations")
-      .values({
-        id,
-        display_name: displayName,
-        website_url: websiteUrl,
-        etag: randomUUID(),
-        create_time: now,
-        update_time: now,
-        deleted_time: null,
-      })
-      .onConflict((conflict) => conflict.column("id").doNothing())
-      .returningAll()
-      .executeTakeFirst();
-    return row === undefined ? undefined : recordOf(row);
-  }
-
-  /** Whether an organization has an id, or had it. */
-  async isKnown(id: string): Promise<boolean> {
-    const row = await this.#database.kysely
-      .selectFrom("iam_organizations")
-      .select("id")
-      .where("id", "=", id)
-      .executeTakeFirst();
-    return row !== undefined;
+    const organizations = this.#database.kysely.$pickTables<"iam_organizations">();
+    return insertOrganization(organizations, id, { displayName, websiteUrl }, this.#time());
   }
 
   /** An organization by its id; undefined where there is none. */
@@ -163,6 +139,35 @@ export class OrganizationRecords {
   #time() {
     return databaseTime(this.#database.kind);
   }
+}
+
+/**
+ * Stores the record of an organization.
+ *
+ * @param now the time of its creation
+ * @returns undefined where one has the id, or had it
+ */
+export async function insertOrganization(
+  organizations: Kysely<Pick<OrganizationTables, "iam_organizations">>,
+  id: string,
+  { displayName, websiteUrl }: OrganizationFields,
+  now: RawBuilder<number>,
+): Promise<OrganizationRecord | undefined> {
+  const row = await organizations
+    .insertInto("iam_organizations")
+    .values({
+      id,
+      display_name: displayName,
+      website_url: websiteUrl,
+      etag: randomUUID(),
+      create_time: now,
+      update_time: now,
+      deleted_time: null,
+    })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? undefined : recordOf(row);
 }
 
 function recordOf(row: Selectable<OrganizationsTable>): OrganizationRecord {

@@ -44,6 +44,14 @@ export class OrganizationZones {
     };
   }
 
+  /** Whether anybody owns a zone. */
+  async hasOwner(id: string, signal: AbortSignal): Promise<boolean> {
+    const filter = { resourceType: "zone", resourceId: id, relation: "owner" };
+    const page = { pageSize: 1 };
+    const read = await this.#engine.readRelationships(filter, page, { signal, newest: true });
+    return read.items.length > 0;
+  }
+
   /** An object that belongs to a zone, as `type:id`; undefined if there is none. */
   async anyObject(id: string, signal: AbortSignal): Promise<string | undefined> {
     const filter = { subject: { type: "zone", id } };

@@ -13,8 +13,11 @@ export type OpenedDatabase = Pick<
   "kind" | "kysely" | "inTransaction"
 >;
 
-/** The database does not answer. `oidc-provider` answers with its status, and nothing of its message. */
-export class DatabaseUnavailable extends Error {
+/**
+ * The database does not answer. `oidc-provider` answers with its status, and nothing of its message; RPCs answer as
+ * to other errors of the database.
+ */
+export class DatabaseUnavailable extends DatabaseError {
   /** Always `DatabaseUnavailable`. */
   override readonly name = "DatabaseUnavailable";
   /** The HTTP status. */
@@ -60,6 +63,6 @@ export class ProviderDatabase {
 
 /** The error of a statement as `oidc-provider` answers it: 503 where the database does not answer. */
 export function asUnavailable(error: unknown): unknown {
-  if (!(error instanceof DatabaseError)) return error;
-  return new DatabaseUnavailable(error.message, { cause: error });
+  if (!(error instanceof DatabaseError) || error instanceof DatabaseUnavailable) return error;
+  return new DatabaseUnavailable(error.code, error.message, { cause: error });
 }

@@ -17,6 +17,7 @@ import {
   type LoginCallbackTables,
 } from "./login-callback-tables.ts";
 import {
+  createOrganizationCreations,
   createOrganizationTables,
   ORGANIZATION_RIGHTS,
   type OrganizationTables,
@@ -76,6 +77,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_owner_claims", up: createOwnerClaims },
     { name: "add_user_search_keys", up: addUserSearchKeys },
     { name: "create_service_accounts", up: createServiceAccountTables },
+    { name: "create_organization_creations", up: createOrganizationCreations },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
