@@ -21,7 +21,7 @@ const GOLDENS = [
 run("node", "scripts/generate.ts");
 run("node", "scripts/build.ts");
 run("node", "scripts/link-example.ts");
-run("node", "scripts/start.ts");
+run("node", "scripts/compile-examples.ts");
 for (const script of globSync("test/**/generate.sh", { cwd: root }).sort()) {
   // The protos of the conformance suite are not in this repository.
   if (!script.startsWith("test/conformance/")) run("sh", script);

@@ -35,7 +35,10 @@ const readyz = async () => (await fetch(`${processes.http}/readyz`)).json();
 test("a hub that starts before IAM is not ready, and refuses what it cannot check", async () => {
   expect(await readyz()).toMatchObject({
     status: "not_ready",
-    reasons: [expect.stringContaining("IAM: unavailable")],
+    reasons: [
+      expect.stringContaining("IAM: unavailable"),
+      "revocations: they were not received yet, so tokens are refused",
+    ],
   });
   expect(await status("/v1/projects/1")).toBe(503);
   // What needs no check is served.

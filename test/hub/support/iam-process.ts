@@ -14,25 +14,32 @@ const CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
 /** The internal token of the hub for IAM. */
 export const IAM_TOKEN = "token-of-the-hub-for-iam-3f1b";
 
+interface Ports {
+  readonly http: number;
+  readonly grpc: number;
+}
+
 /** A svc-iam on an address of its own, which it keeps after a restart. Alice owns the zone `acme`. */
 export class IamProcess {
   readonly folder: string;
   readonly grpc: string;
+  readonly #http: number;
   readonly #configuration: string;
   process!: ServiceProcess;
 
-  private constructor(folder: string, grpc: string, configuration: string) {
+  private constructor(folder: string, ports: Ports, configuration: string) {
     this.folder = folder;
-    this.grpc = grpc;
+    this.grpc = `127.0.0.1:${ports.grpc}`;
+    this.#http = ports.http;
     this.#configuration = configuration;
   }
 
   /** Prepares one that does not run yet. */
   static async prepare(): Promise<IamProcess> {
     const folder = mkdtempSync(join(tmpdir(), "svc-iam-hub-"));
-    const [http, grpc] = [await freePort(), await freePort()];
+    const ports = { http: await freePort(), grpc: await freePort() };
     const configuration = join(folder, "service.yaml");
-    writeFileSync(configuration, stringify(serviceYaml(http, grpc)));
+    writeFileSync(configuration, stringify(serviceYaml(ports)));
     const read = readModelFile(MODEL);
     if (read.model === undefined) throw new Error("the model is not valid");
     const store = await openSqliteStore({ file: join(folder, "iam.relationships.db") });
@@ -44,7 +51,7 @@ export class IamProcess {
     };
     await engine.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
     await engine.close();
-    return new IamProcess(folder, `127.0.0.1:${grpc}`, configuration);
+    return new IamProcess(folder, ports, configuration);
   }
 
   async start(): Promise<void> {
@@ -58,7 +65,8 @@ export class IamProcess {
 
   /** The environment of a hub that asks it. */
   get environment(): Readonly<Record<string, string>> {
-    return { AUTHZ_PROVIDER: "iam", IAM_ADDRESS: this.grpc, IAM_TOKEN };
+    const IAM_ISSUER = `http://localhost:${this.#http}/v1/iam/oidc`;
+    return { AUTHZ_PROVIDER: "iam", IAM_ADDRESS: this.grpc, IAM_ISSUER, IAM_TOKEN };
   }
 
   async remove(): Promise<void> {
@@ -67,7 +75,7 @@ export class IamProcess {
   }
 }
 
-function serviceYaml(http: number, grpc: number) {
+function serviceYaml({ http, grpc }: Ports) {
   const origin = `http://localhost:${http}`;
   return {
     environment: "development",

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuthorizationEngine } from "svc-access/authz";
 
 /**
- * What a development environment begins with: alice owns an organization and a skill space. With an
- * engine of its own she also owns the zone; the zones of IAM are made there.
+ * What a development environment begins with: alice, or the user whose id is in `SEED_OWNER`, owns an
+ * organization and a skill space. With an engine of its own she also owns the zone; the zones of IAM
+ * are made there.
  */
 export async function seed(engine: AuthorizationEngine): Promise<void> {
-  const alice = { type: "user", id: "alice" };
+  const alice = { type: "user", id: process.env["SEED_OWNER"] || "alice" };
   const zone = { type: "zone", id: "acme" };
   const organization = { type: "organization", id: "acme" };
   const space = { type: "skill_space", id: "tools" };

@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { Addresses } from "./addresses.ts";
+import type { Program } from "./platform-process.ts";
+import { HOST, type Ports } from "./ports.ts";
+import type { DataFolder } from "./state.ts";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+const HUB = join(ROOT, "examples/hub");
+const IAM = join(ROOT, "services/iam");
+
+/** The organization of all users, and the id of its zone. */
+export const ORGANIZATION = "acme";
+
+/** What the programs of a platform are made of. */
+export interface PlatformPlan {
+  readonly ports: Ports;
+  readonly addresses: Addresses;
+  readonly data: DataFolder;
+  readonly tokens: Tokens;
+}
+
+/** The internal tokens of one run: services know each other by them. */
+export interface Tokens {
+  /** The hub calls svc-iam with it. */
+  readonly iam: string;
+  /** The hub calls the Git service with it. */
+  readonly hub: string;
+  /** The Git service calls the hub with it. */
+  readonly git: string;
+  readonly system: string;
+}
+
+/** New tokens. */
+export function makeTokens(): Tokens {
+  const token = () => randomBytes(24).toString("base64url");
+  return { iam: token(), hub: token(), git: token(), system: token() };
+}
+
+/** svc-iam, with its configuration of development: the embedded provider, which logs browsers in. */
+export function iamProgram({ ports, addresses, data, tokens }: PlatformPlan): Program {
+  return {
+    name: "svc-iam",
+    main: join(IAM, "src/main.ts"),
+    args: ["serve", join(IAM, "service.yaml")],
+    log: data.logFile("svc-iam"),
+    environment: {
+      ENVIRONMENT: "development",
+      DATA: data.path,
+      ORGANIZATION,
+      PUBLIC_URL: addresses.iam,
+      HTTP_ADDRESS: `${HOST}:${ports.IAM_HTTP_PORT}`,
+      GRPC_ADDRESS: addresses.iamGrpc,
+      METRICS_ADDRESS: addresses.iamMetrics,
+      INTERNAL_TOKEN: tokens.iam,
+    },
+  };
+}
+
+/** The command that makes a link for the first owner, beside the running svc-iam. */
+export function bootstrapProgram(plan: PlatformPlan): Program {
+  const iam = iamProgram(plan);
+  const args = ["bootstrap", join(IAM, "service.yaml"), "--format", "json"];
+  return { ...iam, name: "svc-iam bootstrap", args };
+}
+
+/** The Git service, which the hub calls. */
+export function gitProgram({ addresses, data, tokens }: PlatformPlan): Program {
+  return {
+    name: "git",
+    main: join(HUB, "src/git/main.ts"),
+    log: data.logFile("git"),
+    environment: {
+      ENVIRONMENT: "development",
+      DATA: data.path,
+      GIT_ADDRESS: addresses.gitGrpc,
+      GIT_METRICS_ADDRESS: addresses.gitMetrics,
+      HUB_TOKEN: tokens.hub,
+    },
+  };
+}
+
+/**
+ * The hub, whose relationships svc-iam has.
+ *
+ * @param owner the id of the user who owns what the hub begins with
+ */
+export function hubProgram(
+  { ports, addresses, data, tokens }: PlatformPlan,
+  owner: string,
+): Program {
+  return {
+    name: "hub",
+    main: join(HUB, "src/hub/main.ts"),
+    log: data.logFile("hub"),
+    environment: {
+      ENVIRONMENT: "development",
+      DATA: data.path,
+      AUTHZ_PROVIDER: "iam",
+      HTTP_ADDRESS: `${HOST}:${ports.HUB_HTTP_PORT}`,
+      GRPC_ADDRESS: addresses.hubGrpc,
+      METRICS_ADDRESS: addresses.hubMetrics,
+      GIT_ADDRESS: addresses.gitGrpc,
+      IAM_ADDRESS: addresses.iamGrpc,
+      IAM_ISSUER: `${addresses.iam}/v1/iam/oidc`,
+      IAM_TOKEN: tokens.iam,
+      HUB_TOKEN: tokens.hub,
+      GIT_TOKEN: tokens.git,
+      SYSTEM_TOKEN: tokens.system,
+      SEED_OWNER: owner,
+    },
+  };
+}

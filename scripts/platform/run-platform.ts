@@ -1,0 +1,83 @@
+import { resolve } from "node:path";
+import { addressesOf } from "./addresses.ts";
+import { compileHub } from "./compile-hub.ts";
+import { Ending } from "./ending.ts";
+import { PlatformError } from "./platform-error.ts";
+import { PlatformProcess } from "./platform-process.ts";
+import { readPorts, requireFreePorts } from "./ports.ts";
+import { gitProgram, hubProgram, iamProgram, makeTokens, type PlatformPlan } from "./programs.ts";
+import { seedHub } from "./seed-hub.ts";
+import { seedIam } from "./seed-iam.ts";
+import { DataFolder, type Seeded } from "./state.ts";
+import { summary } from "./summary.ts";
+import { untilReady } from "./until-ready.ts";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+
+/**
+ * Compiles `examples/hub`, and runs it beside svc-iam until a signal.
+ *
+ * @param args `--fresh` removes the data of earlier runs
+ * @returns the exit code of this process
+ */
+export async function runPlatform(args: readonly string[]): Promise<number> {
+  const ending = new Ending();
+  try {
+    await run(args, ending);
+    await ending.begun();
+  } catch (error) {
+    // What was under way fails with the end.
+    if (!ending.signal.aborted) return report(error);
+  } finally {
+    await ending.stopAll();
+  }
+  return ending.problem === undefined ? 0 : report(ending.problem);
+}
+
+async function run(args: readonly string[], ending: Ending): Promise<void> {
+  const { signal } = ending;
+  const isFresh = readFlags(args);
+  const ports = readPorts(process.env);
+  await requireFreePorts(ports);
+  const data = new DataFolder(resolve(ROOT, process.env["DATA"] || "data"));
+  if (isFresh) data.remove();
+  const state = data.open();
+  await compileHub(signal);
+  const addresses = addressesOf(ports);
+  const plan = { ports, addresses, data, tokens: makeTokens() };
+  ending.watch(new PlatformProcess(iamProgram(plan)));
+  await untilReady("svc-iam", addresses.iam, signal);
+  let { seeded } = state;
+  if (seeded === undefined) {
+    const iam = await seedIam(plan, state.password, signal);
+    await startHub(plan, iam.users.alice, ending);
+    const { users, account } = iam;
+    seeded = { users, account, project: await seedHub(plan, iam, signal) };
+    data.save({ ...state, seeded });
+  } else {
+    await startHub(plan, seeded.users.alice, ending);
+  }
+  process.stdout.write(
+    summary({ addresses, data: data.path, password: state.password, seeded: seeded as Seeded }),
+  );
+}
+
+async function startHub(plan: PlatformPlan, owner: string, ending: Ending): Promise<void> {
+  ending.watch(new PlatformProcess(gitProgram(plan)));
+  ending.watch(new PlatformProcess(hubProgram(plan, owner)));
+  await untilReady("the hub", plan.addresses.hub, ending.signal);
+}
+
+/** @returns whether the data of earlier runs is removed */
+function readFlags(args: readonly string[]): boolean {
+  const unknown = args.find((argument) => argument !== "--fresh");
+  if (unknown === undefined) return args.length > 0;
+  throw new PlatformError(`${unknown} is not an option: npm start, or npm start -- --fresh`, 2);
+}
+
+function report(error: unknown): 1 | 2 {
+  const isForeseen = error instanceof PlatformError;
+  const { message, stack = message } = error as Error;
+  process.stderr.write(`npm start: ${isForeseen ? message : stack}\n`);
+  return isForeseen ? error.exitCode : 1;
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PlatformError } from "./platform-error.ts";
+
+/** What the first start has made, for the next ones. */
+export interface Seeded {
+  /** The ids of the users, by name. */
+  readonly users: Readonly<Record<"alice" | "bob" | "carol", string>>;
+  /** The service account, with its secret. */
+  readonly account: { readonly id: string; readonly secret: string };
+  /** The number of the project. */
+  readonly project: string;
+}
+
+/** What is kept besides the databases. */
+export interface State {
+  /** The password of the users, made at random. */
+  readonly password: string;
+  /** Absent until everything has been made. */
+  readonly seeded?: Seeded;
+}
+
+const FILE = "platform.json";
+const PASSWORD_BYTES = 12;
+
+/** The data folder of the platform: databases, logs and state. Only its owner reads it. */
+export class DataFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The file of the log of a service. */
+  logFile(name: string): string {
+    return join(this.path, `${name}.log`);
+  }
+
+  /**
+   * Removes the folder, if it is one of the platform.
+   *
+   * @throws PlatformError where it is another folder
+   */
+  remove(): void {
+    if (!existsSync(this.path)) return;
+    if (!existsSync(join(this.path, FILE))) {
+      throw new PlatformError(
+        `${this.path} has no ${FILE}, so it is not removed: name the data folder with DATA`,
+        2,
+      );
+    }
+    rmSync(this.path, { recursive: true, force: true });
+  }
+
+  /** The state; of a new folder, a new one. */
+  open(): State {
+    const file = join(this.path, FILE);
+    if (existsSync(file)) return this.#read(file);
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    const state = { password: randomBytes(PASSWORD_BYTES).toString("base64url") };
+    this.save(state);
+    return state;
+  }
+
+  /** Replaces the state. */
+  save(state: State): void {
+    const file = join(this.path, FILE);
+    writeFileSync(`${file}.new`, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  #read(file: string): State {
+    try {
+      const state: State = JSON.parse(readFileSync(file, "utf8"));
+      if (typeof state.password === "string") return state;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+    throw new PlatformError(`${file} is damaged: begin anew with npm start -- --fresh`, 2);
+  }
+}

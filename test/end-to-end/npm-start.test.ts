@@ -1,0 +1,280 @@
+/** `npm start`: svc-iam and the hub on this machine, with users, until Ctrl-C. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Browser } from "../../services/iam/test/support/browser.ts";
+import { ReflectionClient } from "../hub/support/reflection-client.ts";
+import { IS_THOROUGH } from "../support/effort.ts";
+import { freePort } from "../support/free-port.ts";
+import { PlatformCheckout, type PlatformRun } from "../support/platform-checkout.ts";
+import { until } from "../support/until.ts";
+import { ROOT } from "../support/workspace.ts";
+
+const READY = "Ctrl-C ends everything.\n";
+
+/** Starts the platform where that fails before anything runs. */
+function refused(environment: Readonly<Record<string, string>>, ...args: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-platform-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const main = join(ROOT, "scripts/start.ts");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+    encoding: "utf8",
+    env: { ...process.env, DATA: join(folder, "data"), ...environment },
+  });
+  return { status, stdout, stderr };
+}
+
+describe("what a person must change is said in one line, with exit code 2, and nothing is started", () => {
+  test.each([
+    [
+      "a port that is a word",
+      { HUB_HTTP_PORT: "http" },
+      "HUB_HTTP_PORT is not a port: write a number of 1 to 65535",
+    ],
+    [
+      "the port 0",
+      { IAM_GRPC_PORT: "0" },
+      "IAM_GRPC_PORT is not a port: write a number of 1 to 65535",
+    ],
+    [
+      "a port above all",
+      { IAM_GRPC_PORT: "65536" },
+      "IAM_GRPC_PORT is not a port: write a number of 1 to 65535",
+    ],
+    [
+      "a port twice",
+      { HUB_GRPC_PORT: "18080" },
+      "HUB_GRPC_PORT and IAM_HTTP_PORT are the same port, 18080",
+    ],
+  ])("%s", (_name, environment, message) => {
+    const stderr = `npm start: ${message}\n`;
+    expect(refused(environment)).toEqual({ status: 2, stdout: "", stderr });
+  });
+
+  test("an option that does not exist", () => {
+    const stderr = "npm start: --clean is not an option: npm start, or npm start -- --fresh\n";
+    expect(refused({}, "--clean")).toEqual({ status: 2, stdout: "", stderr });
+  });
+
+  test.each(["IAM_HTTP_PORT", "IAM_METRICS_PORT", "HUB_HTTP_PORT", "GIT_METRICS_PORT"])(
+    "%s that is taken",
+    async (variable) => {
+      const server = createServer();
+      onTestFinished(() => void server.close());
+      const port = await freePort();
+      await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+      const { status, stdout, stderr } = refused({ ...(await freePorts()), [variable]: `${port}` });
+      expect(stderr).toMatch(
+        new RegExp(
+          `^npm start: port ${port}, for .+, is taken: choose another with ${variable}=… npm start\n$`,
+        ),
+      );
+      expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    },
+  );
+
+  test("a folder that is not its own is not removed", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-access-platform-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, "thesis.txt"), "");
+    const { status, stderr } = refused({ ...(await freePorts()), DATA: folder }, "--fresh");
+    expect(stderr).toBe(
+      `npm start: ${folder} has no platform.json, so it is not removed: name the data folder with DATA\n`,
+    );
+    expect(status).toBe(2);
+    expect(existsSync(join(folder, "thesis.txt"))).toBe(true);
+  });
+
+  test("a state that is damaged", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-access-platform-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, "platform.json"), "{");
+    const { status, stderr } = refused({ ...(await freePorts()), DATA: folder });
+    expect(stderr).toBe(
+      `npm start: ${folder}/platform.json is damaged: begin anew with npm start -- --fresh\n`,
+    );
+    expect(status).toBe(2);
+  });
+});
+
+let checkout: PlatformCheckout;
+let first: PlatformRun;
+let output = "";
+
+beforeAll(async () => {
+  checkout = await PlatformCheckout.create();
+  first = checkout.start();
+  await first.printed(READY);
+  output = first.output;
+});
+afterAll(() => checkout?.remove());
+
+/** What the first start has printed. */
+const password = () => /password {3}(\S+)/.exec(output)?.[1] ?? "";
+const curlLines = () =>
+  [...output.matchAll(/^ {2}# (\d+): .*\n {2}(curl .*)$/gm)].map(
+    ([, status = "", command = ""]) => ({ status: Number(status), command }),
+  );
+const idOf = (line: number) =>
+  / 'x-svc-external-sub: (\S+)'/.exec(curlLines()[line]?.command ?? "")?.[1];
+function runLine(index: number) {
+  const { stdout, stderr, status } = spawnSync("sh", ["-c", curlLines()[index]?.command ?? ""], {
+    encoding: "utf8",
+  });
+  expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  return JSON.parse(stdout);
+}
+
+test("the hub is compiled, and both services are ready", async () => {
+  expect(output).toContain("$ npx buf generate\n");
+  expect(output).toContain("40 RPCs: ");
+  for (const name of ["IAM_HTTP", "HUB_HTTP"]) {
+    const response = await fetch(`http://${checkout.address(name)}/readyz`);
+    expect(await response.json()).toEqual({ status: "ready" });
+  }
+  const metrics = await fetch(`http://${checkout.address("IAM_METRICS")}/metrics`);
+  expect(metrics.status).toBe(200);
+});
+
+test("the five curl lines work as they are printed", () => {
+  expect(curlLines().map(({ status }) => status)).toEqual([401, 200, 403, 200, 200]);
+  expect(runLine(0)).toMatchObject({ status: 401, code: "UNAUTHORIZED" });
+  expect(runLine(1)).toMatchObject({ projectId: "1", organizationId: "acme" });
+  expect(runLine(2)).toMatchObject({ status: 403, code: "FORBIDDEN" });
+  const { entries } = runLine(3);
+  const alice = idOf(3);
+  const carol = idOf(1);
+  expect(entries.map(({ subject }: { subject: { id: string } }) => subject.id).sort()).toEqual(
+    [alice, carol].sort(),
+  );
+  expect(runLine(4)).toMatchObject({ username: "Reporter", organizationId: "acme", source: "jwt" });
+});
+
+test("the hub accepts a token of svc-iam, and denies what its service account may not do", async () => {
+  const command = /"Authorization: Bearer \$\((.*)\)"$/.exec(curlLines()[4]?.command ?? "")?.[1];
+  const { stdout: token } = spawnSync("sh", ["-c", command ?? ""], { encoding: "utf8" });
+  const headers = { authorization: `Bearer ${token.trim()}` };
+  const status = async (path: string) =>
+    (await fetch(`http://${checkout.address("HUB_HTTP")}${path}`, { headers })).status;
+  expect([await status("/v1/authn/me"), await status("/v1/projects/1")]).toEqual([200, 403]);
+});
+
+test("the login path leads to the authorization endpoint", async () => {
+  const origin = `http://${checkout.address("IAM_HTTP")}`;
+  const response = await fetch(`${origin}/v1/iam/ui/login`, { redirect: "manual" });
+  expect(response.status).toBe(303);
+  expect(response.headers.get("location")).toMatch(`${origin}/v1/iam/oidc/auth?`);
+});
+
+test.each(["alice", "bob", "carol"])("%s logs in with the printed password", async (username) => {
+  const origin = `http://${checkout.address("IAM_HTTP")}`;
+  const browser = new Browser(origin);
+  const page = await browser.open(`${origin}/v1/iam/ui/login?return_to=/v1/iam/me`);
+  const visit = await browser.submit(page, { action: "login", username, password: password() });
+  expect(JSON.parse(visit.text)).toMatchObject({ username, organizationId: "acme" });
+});
+
+test("both gRPC ports have reflection", async () => {
+  for (const [name, rpc] of [
+    ["IAM_GRPC", "svc.iam.v1.IAMAuthService/GetMe"],
+    ["HUB_GRPC", "hub.authn.v1.AuthnService/GetMe"],
+  ] as const) {
+    const client = new ReflectionClient(checkout.address(name));
+    onTestFinished(() => client.close());
+    expect((await client.call(rpc, {}, {})).code).toBe("unauthenticated");
+  }
+});
+
+test("Ctrl-C, which npm sends a second time, ends everything", async () => {
+  expect(checkout.processes().size).toBeGreaterThanOrEqual(3);
+  first.signal("SIGINT", "group");
+  first.signal("SIGINT", "group");
+  expect(await first.exited).toBe(0);
+  await nothingRuns();
+  expect(first.errors).not.toContain("npm start:");
+});
+
+test("a second start continues with the data, and ends if one of its processes does", async () => {
+  const second = checkout.start();
+  await second.printed(READY);
+  expect(second.output.slice(second.output.indexOf("The platform is ready"))).toBe(
+    output.slice(output.indexOf("The platform is ready")),
+  );
+  const response = await fetch(`http://${checkout.address("IAM_HTTP")}/v1/users`, {
+    headers: { "x-svc-external-sub": idOf(3) ?? "", "x-svc-external-owner": "acme" },
+  });
+  const { users } = (await response.json()) as { users: { username: string }[] };
+  expect(users.map(({ username }) => username)).toEqual(["alice", "bob", "carol"]);
+  const [hub] = [...checkout.processes()].find(([, line]) => line.includes("hub/main.ts")) ?? [];
+  process.kill(hub as number, "SIGKILL");
+  expect(await second.exited).toBe(1);
+  expect(second.errors).toContain("npm start: hub has ended (SIGKILL)\n");
+  await nothingRuns();
+});
+
+test("SIGTERM while the hub is compiled ends everything", async () => {
+  const run = checkout.start();
+  await run.printed("$ npx buf generate\n");
+  run.signal("SIGTERM", "npm");
+  expect(await run.exited).toBe(0);
+  await nothingRuns();
+});
+
+describe.runIf(IS_THOROUGH)("at other moments", () => {
+  test("Ctrl-C while users are made ends everything, and the next start makes the rest", async () => {
+    checkout.environment["DATA"] = join(checkout.folder, "other");
+    const run = checkout.start();
+    const bootstraps = () =>
+      [...checkout.processes().values()].some((line) => line.includes(" bootstrap "));
+    await until("the first owner is being made", bootstraps);
+    run.signal("SIGINT", "group");
+    expect(await run.exited).toBe(0);
+    await nothingRuns();
+    const next = checkout.start();
+    await next.printed(READY);
+    next.signal("SIGINT", "group");
+    expect(await next.exited).toBe(0);
+  });
+
+  test("a killed npm takes everything with it", async () => {
+    const run = checkout.start();
+    await run.printed(READY);
+    run.signal("SIGKILL", "npm");
+    await run.exited;
+    await nothingRuns();
+  });
+
+  test("data that another start uses are not opened a second time", async () => {
+    const run = checkout.start();
+    await run.printed(READY);
+    const other = await PlatformCheckout.create();
+    onTestFinished(() => other.remove());
+    other.environment["DATA"] = checkout.environment["DATA"];
+    const refusedRun = other.start();
+    expect(await refusedRun.exited).toBe(2);
+    expect(refusedRun.errors).toContain("npm start: svc-iam has ended (exit code 2): ");
+    run.signal("SIGTERM", "npm");
+    expect(await run.exited).toBe(0);
+  });
+});
+
+/** What was killed is still there for a moment. */
+function nothingRuns(): Promise<void> {
+  const left = () => [...checkout.processes().values()];
+  return until(
+    () => `everything has ended: ${left()}`,
+    () => left().length === 0,
+  );
+}
+
+async function freePorts(): Promise<Record<string, string>> {
+  const names = ["IAM_HTTP", "IAM_GRPC", "IAM_METRICS", "HUB_HTTP", "HUB_GRPC", "HUB_METRICS"];
+  const entries: [string, string][] = [];
+  for (const name of [...names, "GIT_GRPC", "GIT_METRICS"]) {
+    entries.push([`${name}_PORT`, `${await freePort()}`]);
+  }
+  return Object.fromEntries(entries);
+}
