@@ -89,6 +89,7 @@ export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler
 export { creationId } from "./idempotency/creation-id.ts";
 export type { Job } from "./jobs/job.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
+export { redact } from "./logging/redaction/redaction.ts";
 export type { MetricSample, ServiceMetric } from "./observers/metrics/service-metric.ts";
 export { readRouteDocument } from "./registry/route-entry.ts";
 export type { Revocation, RevokedSubject, RevokedTokens } from "./revocation/revocation.ts";
@@ -109,6 +110,7 @@ export { loadServiceConfig } from "./server/load-configuration.ts";
 export { migrateDatabase } from "./server/migrate-database.ts";
 export { type AuditRecorderOptions, openAuditRecorder } from "./server/open-audit-recorder.ts";
 export { createAuthorizationEngine } from "./server/open-engine.ts";
+export { type PlannedMigration, planMigration } from "./server/plan-migration.ts";
 export type { ReadinessCheck, ReadinessDetail, ReadinessResult } from "./server/readiness.ts";
 export { runServer } from "./server/run-server.ts";
 export type { Server, ServerAddresses } from "./server/running-server.ts";

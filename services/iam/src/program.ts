@@ -3,6 +3,8 @@ import type { ServerOptions } from "svc-access/runtime";
 import manifest from "../package.json" with { type: "json" };
 import { auditCommand } from "./commands/audit/audit-command.ts";
 import { bootstrapCommand } from "./commands/bootstrap-command.ts";
+import { completionCommand } from "./commands/completion/completion-command.ts";
+import { configCommand } from "./commands/config-command.ts";
 import { endSessionsCommand } from "./commands/end-sessions-command.ts";
 import { loginCommand, logoutCommand } from "./commands/login/login-command.ts";
 import { migrateCommand } from "./commands/migrate-command.ts";
@@ -34,6 +36,7 @@ export function createProgram(): Command {
   const commands = {
     "The service, by its configuration:": [
       serveCommand(CONFIG, openService),
+      configCommand(CONFIG),
       migrateCommand(CONFIG),
       rewrapCommand(CONFIG),
       bootstrapCommand(CONFIG),
@@ -57,6 +60,8 @@ export function createProgram(): Command {
     program.commandsGroup(heading);
     for (const command of group) program.addCommand(command);
   }
+  program.commandsGroup("The shell:");
+  program.addCommand(completionCommand(program));
   settle(program);
   return program;
 }

@@ -61,8 +61,15 @@ export async function tableVersion(
       .select((eb) => eb.fn.max("version").as("version"))
       .executeTakeFirstOrThrow(),
   );
-  return { name, component: "relationship", made, known: MIGRATIONS.length };
+  return { ...STORE_TABLES, name, made };
 }
+
+/** The tables of a store that does not exist yet. */
+export const STORE_TABLES = {
+  component: "relationship",
+  made: 0,
+  known: MIGRATIONS.length,
+} as const;
 
 async function makeTables(database: StoreDatabase, version: TableVersion): Promise<void> {
   try {

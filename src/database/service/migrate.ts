@@ -68,6 +68,26 @@ export async function assertAllRights(
   await assertRights(kysely, { name, schema, rights });
 }
 
+/**
+ * The version of the tables of a component, without any change.
+ *
+ * @throws DatabaseError FAILED_PRECONDITION if a newer program made them, or their history is another one
+ */
+export async function componentVersion(
+  // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
+  database: Database<any>,
+  set: MigrationSet,
+): Promise<TableVersion> {
+  const target = database.as<MigrationTables>();
+  try {
+    const found = await tableVersion(target, set, target.kysely);
+    isOutdated(found);
+    return found;
+  } catch (error) {
+    throw target.explain(error);
+  }
+}
+
 async function tableVersion(
   { name }: Database<MigrationTables>,
   { component, steps, names, program }: MigrationSet,

@@ -44,7 +44,7 @@ export async function migrateDatabase(
   const database = await openDatabase(settings, { logger: SILENT });
   const changes: TableChange[] = [];
   try {
-    for (const set of [AUDIT_MIGRATIONS, JOB_MIGRATIONS, KEY_MIGRATIONS]) {
+    for (const set of RUNTIME_MIGRATIONS) {
       changes.push(await migrate(database, set));
     }
   } finally {
@@ -58,8 +58,11 @@ export async function migrateDatabase(
   return joinChanges(changes);
 }
 
+/** The tables of the runtime. */
+export const RUNTIME_MIGRATIONS = [AUDIT_MIGRATIONS, JOB_MIGRATIONS, KEY_MIGRATIONS] as const;
+
 /** Whether an engine stores its relationships in the database of the service. */
-const KEEPS_RELATIONSHIPS: Readonly<Record<EngineKind, boolean>> = {
+export const KEEPS_RELATIONSHIPS: Readonly<Record<EngineKind, boolean>> = {
   embedded: true,
   spicedb: false,
   iam: false,

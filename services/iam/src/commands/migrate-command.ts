@@ -10,6 +10,7 @@ export function migrateCommand(configuration: string): Command {
   return new Command("migrate")
     .description("Create the tables in the database, or migrate them to this version.")
     .argument("[configuration]", "the file of the configuration", configuration)
+    .option("--dry-run", "say what would be done, and change nothing")
     .addHelpText(
       "after",
       `
@@ -18,10 +19,14 @@ the service itself has a role that may only use them. It needs no encryption key
 
 Examples:
   DATABASE_URL=$OWNER_URL svc-iam migrate /etc/svc-iam/service.yaml
+  svc-iam migrate --dry-run
 
-Exit codes: 0 the tables have this version, 2 usage, or a database that cannot be used.`,
+Exit codes: 0 the tables have this version, 1 a dry run found tables to create or migrate, 2 usage, or a database that cannot be used.`,
     )
-    .action((file: string) =>
-      runCommand(async () => (await import("./migrate.ts")).migrateAll(file)),
+    .action((file: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
+      runCommand(async () => {
+        const { migrateAll, planAll } = await import("./migrate.ts");
+        return dryRun ? planAll(file) : migrateAll(file);
+      }),
     );
 }

@@ -1,5 +1,5 @@
 import type { TableChange } from "svc-access/database";
-import { migrateDatabase } from "svc-access/runtime";
+import { migrateDatabase, planMigration } from "svc-access/runtime";
 import { loadIamConfig } from "../config/load-iam-config.ts";
 import { IAM_TABLES } from "../store/tables.ts";
 import { EXIT } from "./run/run-command.ts";
@@ -9,6 +9,19 @@ export async function migrateAll(file: string): Promise<number> {
   const { config } = loadIamConfig(file);
   process.stdout.write(`${REPORTS[await migrateDatabase(config, IAM_TABLES)]}\n`);
   return EXIT.done;
+}
+
+/** Says what a migration would do. @returns the exit code */
+export async function planAll(file: string): Promise<number> {
+  const { config } = loadIamConfig(file);
+  const planned = await planMigration(config, IAM_TABLES);
+  const pending = planned.filter(({ from, to }) => from < to);
+  for (const { component, from, to } of pending) {
+    const done = from === 0 ? `create, version ${to}` : `migrate from version ${from} to ${to}`;
+    process.stdout.write(`${component}: ${done}\n`);
+  }
+  if (pending.length === 0) process.stdout.write(`${REPORTS.unchanged}\n`);
+  return pending.length === 0 ? EXIT.done : EXIT.no;
 }
 
 const REPORTS: Readonly<Record<TableChange, string>> = {

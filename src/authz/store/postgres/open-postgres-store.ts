@@ -1,5 +1,5 @@
 import { DatabaseError } from "../../../database/database-error.ts";
-import { isOutdated, type TableChange } from "../../../database/tables.ts";
+import { isOutdated, type TableChange, type TableVersion } from "../../../database/tables.ts";
 import type { RelationshipStore } from "../../engine/relationship-store.ts";
 import { tableVersion } from "../migrations.ts";
 import { migrateStore } from "../ownership.ts";
@@ -56,15 +56,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
  * @throws AuthzError as `openPostgresStore` does
  */
 export async function migratePostgresStore(options: PostgresStoreOptions): Promise<TableChange> {
+  if (!isOutdated(await postgresStoreVersion(options))) return "unchanged";
+  return migrateStore(await databaseOf(options));
+}
+
+/**
+ * The version of the tables of a store; another process may hold it meanwhile.
+ *
+ * @throws AuthzError as `openPostgresStore` does
+ */
+export async function postgresStoreVersion(options: PostgresStoreOptions): Promise<TableVersion> {
   const database = await databaseOf(options);
   try {
-    if (!isOutdated(await tableVersion(database, database.reader))) return "unchanged";
+    return await tableVersion(database, database.reader);
   } catch (error) {
     throw database.explain(error);
   } finally {
     await database.close();
   }
-  return migrateStore(await databaseOf(options));
 }
 
 async function databaseOf(options: PostgresStoreOptions): Promise<StoreDatabase> {

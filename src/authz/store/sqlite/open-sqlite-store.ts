@@ -1,11 +1,14 @@
 import { resolve } from "node:path";
 import { sqliteFileProblem } from "../../../database/sqlite/sqlite-file.ts";
-import type { TableChange } from "../../../database/tables.ts";
+import type { TableChange, TableVersion } from "../../../database/tables.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { RelationshipStore } from "../../engine/relationship-store.ts";
+import { STORE_TABLES, tableVersion } from "../migrations.ts";
 import { migrateStore } from "../ownership.ts";
 import { SqlStore } from "../sql-store.ts";
 import { SqliteStoreDatabase } from "./sqlite-store-database.ts";
+
+export { STORE_TABLES };
 
 /** The location of an SQLite store. */
 export interface SqliteStoreOptions {
@@ -41,6 +44,23 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Rela
  */
 export async function migrateSqliteStore(options: SqliteStoreOptions): Promise<TableChange> {
   return migrateStore(databaseOf(options));
+}
+
+/**
+ * The version of the tables of a store in an existing file.
+ *
+ * @throws AuthzError as `openSqliteStore` does, also while another process holds the store
+ */
+export async function sqliteStoreVersion(options: SqliteStoreOptions): Promise<TableVersion> {
+  const database = databaseOf(options);
+  try {
+    await database.connect();
+    return await tableVersion(database, database.reader);
+  } catch (error) {
+    throw database.explain(error);
+  } finally {
+    await database.close();
+  }
 }
 
 function databaseOf({ file, maxPages }: SqliteStoreOptions): SqliteStoreDatabase {
