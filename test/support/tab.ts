@@ -1,6 +1,13 @@
 import type { Chromium, Profile } from "./chromium.ts";
 import type { DevTools, Message } from "./dev-tools.ts";
 
+/** What somebody looks at pages with. */
+export interface Device {
+  /** In CSS pixels. */
+  readonly width: number;
+  readonly scheme: "light" | "dark";
+}
+
 /** A tab of a Chromium, as a person uses it. */
 export class Tab {
   readonly #tools: DevTools;
@@ -78,12 +85,46 @@ export class Tab {
 
   /** The value of an expression in the page. */
   async evaluate<Value>(expression: string): Promise<Value> {
-    const options = { expression, returnByValue: true, userGesture: true };
+    const options = { expression, returnByValue: true, userGesture: true, awaitPromise: true };
     const { result, exceptionDetails } = await this.#send("Runtime.evaluate", options);
     if (exceptionDetails !== undefined) {
       throw new Error(`${expression}: ${exceptionDetails["exception"]?.description}`);
     }
     return result.value as Value;
+  }
+
+  /** Shows pages as on a device. @param device the width in CSS pixels, and the color scheme */
+  async show({ width, scheme }: Device): Promise<void> {
+    const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: false };
+    await this.#send("Emulation.setDeviceMetricsOverride", metrics);
+    const features = [{ name: "prefers-color-scheme", value: scheme }];
+    await this.#send("Emulation.setEmulatedMedia", { features });
+  }
+
+  /** Lets pages run scripts, or not, from the next one on. */
+  async allowScripts(allowed: boolean): Promise<void> {
+    await this.#send("Emulation.setScriptExecutionDisabled", { value: !allowed });
+  }
+
+  /** A picture of the whole page, as PNG. */
+  async picture(): Promise<Buffer> {
+    const options = { format: "png", captureBeyondViewport: true };
+    const { data } = await this.#send("Page.captureScreenshot", options);
+    return Buffer.from(data, "base64");
+  }
+
+  /** An authenticator for passkeys, whose person always agrees. */
+  async addAuthenticator(): Promise<void> {
+    await this.#send("WebAuthn.enable");
+    const options = {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    };
+    await this.#send("WebAuthn.addVirtualAuthenticator", { options });
   }
 
   async #untilLoaded(act: () => Promise<unknown>): Promise<void> {

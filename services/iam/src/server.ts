@@ -7,6 +7,7 @@ import {
   type ServerOptions,
   StartUpError,
 } from "svc-access/runtime";
+import { openAccount } from "./account/open-account.ts";
 import { openAudit } from "./audit-api/open-audit.ts";
 import { openAuth } from "./auth/open-auth.ts";
 import { openAuthzen } from "./authzen/open-authzen.ts";
@@ -79,6 +80,7 @@ async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOp
     await openBootstrap(context),
     openAuth(context),
     openPasswords(context),
+    openAccount(context),
     openSessions(context),
     openUsers(context),
     openServiceAccounts(context),

@@ -8,12 +8,13 @@ import { LOGIN_PATH, LOGOUT_PATH } from "./paths.ts";
 /** Somebody who is logged in. */
 type Person = Pick<Principal, "name" | "username" | "subjectId">;
 
-/** The page of somebody who has logged in and named no other page. */
-export function accountPage(person: Person): Page {
+/** The page of somebody who has logged in and named no other page. @param ownAccount the path of the pages of the account, where it is here */
+export function accountPage(person: Person, ownAccount: string | undefined): Page {
   return (texts) => ({
     title: texts.say("Logged in"),
     body: html`${who(texts, person)}
-<p><a href="${LOGOUT_PATH}">${texts.say("Log out")}</a></p>`,
+<p><a href="${LOGOUT_PATH}">${texts.say("Log out")}</a></p>
+${ownAccount && html`<p><a href="${ownAccount}">${texts.say("Your account")}</a></p>`}`,
   });
 }
 

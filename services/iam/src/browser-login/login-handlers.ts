@@ -31,6 +31,8 @@ export interface LoginHandlersOptions {
   readonly sessions: BrowserSessions;
   readonly verifier: TokenVerifier;
   readonly design: PageDesign;
+  /** The path of the pages of the own account, where the accounts are here. */
+  readonly ownAccount: string | undefined;
   readonly logger: Pick<ProcessLogger, "error" | "warn">;
 }
 
@@ -52,7 +54,9 @@ export function loginHandlers(options: LoginHandlersOptions): RawHandler[] {
       handle: (request, call) =>
         call.principal === undefined
           ? redirectResponse(LOGIN_PATH)
-          : options.design.view(request, call).response(200, accountPage(call.principal)),
+          : options.design
+              .view(request, call)
+              .response(200, accountPage(call.principal, options.ownAccount)),
     },
   ];
 }

@@ -11,6 +11,7 @@ import {
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { FormTokens } from "../pages/form-tokens.ts";
 import type { PageDesign } from "../pages/page-design.ts";
+import { OWN_ACCOUNT_PATH } from "../provider/embedded/embedded-options.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
 import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
 import { SecretBox } from "../secrets/secret-box.ts";
@@ -94,6 +95,7 @@ export function openBrowserLogin(parts: BrowserLoginParts): BrowserLogin {
         sessions,
         verifier,
         design,
+        ownAccount: config.security.authn.provider === "embedded" ? OWN_ACCOUNT_PATH : undefined,
         logger,
       }),
       logoutHandler({ origin, provider, sessions, forms: new FormTokens(box), design, logger }),

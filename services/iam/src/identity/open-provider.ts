@@ -12,8 +12,10 @@ import { auditClients } from "../provider/embedded/applied-clients.ts";
 import type { ClientDeclaration } from "../provider/embedded/client-declaration.ts";
 import { refuseTakenIds } from "../provider/embedded/client-ids.ts";
 import { OwnClient } from "../provider/embedded/embedded-identity-provider.ts";
+import { OWN_ACCOUNT_PATH } from "../provider/embedded/embedded-options.ts";
 import { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { EmbeddedSessions } from "../provider/embedded/embedded-sessions.ts";
+import { EmbeddedVisitors } from "../provider/embedded/embedded-visitors.ts";
 import type { KeyMaker } from "../provider/embedded/keys/signing-keys.ts";
 import type { ServiceAccountLogins } from "../provider/embedded/service-accounts/account-client.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
@@ -22,6 +24,7 @@ import { SecretBox } from "../secrets/secret-box.ts";
 import type { DatabaseClock } from "../sessions/database-clock.ts";
 import type { Revocations } from "../sessions/revocations.ts";
 import type { UserSessions } from "../sessions/user-sessions.ts";
+import type { Visitors } from "../sessions/visitors.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { IamTables } from "../store/tables.ts";
 import { openOidc } from "./open-oidc.ts";
@@ -46,6 +49,8 @@ export interface OpenedProvider {
   readonly client: IdentityProvider;
   /** The logins of its users; undefined where another service has them. */
   readonly sessions: UserSessions | undefined;
+  /** Who is logged in at it in a browser; undefined where another service has them. */
+  readonly visitors: Visitors | undefined;
   /** Its users and groups; undefined where it has none that can be read. */
   readonly directory: Directory | undefined;
   /** Whether it accepts no login without PKCE. */
@@ -71,6 +76,7 @@ export async function openProvider(parts: ProviderParts): Promise<OpenedProvider
   if (provider === "embedded") return openEmbedded(parts);
   const elsewhere = {
     sessions: undefined,
+    visitors: undefined,
     requiresPkce: false,
     rawHandlers: [],
     problem: () => undefined,
@@ -97,8 +103,13 @@ async function openEmbedded({
   const callback = `${iam.public_url}${CALLBACK_PATH}`;
   const own = new OwnClient({
     clientId,
-    redirectUris:
-      iam.browser_login === "self" ? [...new Set([...redirectUris, callback])] : redirectUris,
+    redirectUris: [
+      ...new Set([
+        ...redirectUris,
+        ...(iam.browser_login === "self" ? [callback] : []),
+        `${iam.public_url}${OWN_ACCOUNT_PATH}`,
+      ]),
+    ],
     scopes,
   });
   const source = { file: iam.encryption_key_file, environment: config.environment };
@@ -136,6 +147,7 @@ async function openEmbedded({
   return {
     client: own.connect(provider, logger),
     sessions: new EmbeddedSessions(provider),
+    visitors: new EmbeddedVisitors(provider, clientId),
     directory: undefined,
     requiresPkce: true,
     rawHandlers: providerHandlers(provider),

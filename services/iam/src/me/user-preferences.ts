@@ -26,8 +26,12 @@ export class CurrentPreferences {
 
   /** The caller's preferences, with defaults for what was never set. */
   async get(context: CallContext): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
-    const stored = await this.#store.find(subjectOf(requirePrincipal(context)));
-    return messageOf(stored);
+    return this.getOf(subjectOf(requirePrincipal(context)));
+  }
+
+  /** The preferences of a subject, likewise. */
+  async getOf(subject: string): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
+    return messageOf(await this.#store.find(subject));
   }
 
   /**
@@ -37,10 +41,17 @@ export class CurrentPreferences {
    * etag is another one by now
    */
   async update(
-    { preferences, updateMask }: UpdateUserPreferencesRequest,
+    request: UpdateUserPreferencesRequest,
     context: CallContext,
   ): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
-    const subject = subjectOf(requirePrincipal(context));
+    return this.updateOf(subjectOf(requirePrincipal(context)), request);
+  }
+
+  /** Changes some of the preferences of a subject, likewise. */
+  async updateOf(
+    subject: string,
+    { preferences, updateMask }: Pick<UpdateUserPreferencesRequest, "preferences" | "updateMask">,
+  ): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
     const given = preferences ?? create(UserPreferencesSchema);
     const changed = changedFields(updateMask, {
       language: given.language !== "",

@@ -12,7 +12,7 @@ export interface FormPlace {
 }
 
 const LASTS_MS = 3_600_000;
-const LONGEST = 512;
+const LONGEST = 4096;
 
 /**
  * The tokens of forms: a form is accepted only from the browser that it was shown in, as the form
@@ -28,19 +28,36 @@ export class FormTokens {
     this.#now = now;
   }
 
-  /** The token of a form that is about to be shown. */
-  issue(place: FormPlace): string {
-    return this.#box.seal(String(this.#now() + LASTS_MS), sealedPlace(place));
+  /**
+   * The token of a form that is about to be shown.
+   *
+   * @param data what the form brings back: nobody can read or change it
+   */
+  issue(place: FormPlace, data = ""): string {
+    return this.#box.seal(JSON.stringify([this.#now() + LASTS_MS, data]), sealedPlace(place));
   }
 
   /** Whether a form that was sent has the token that it was shown with. */
   isValid(fields: URLSearchParams, place: FormPlace): boolean {
-    const [token, ...more] = fields.getAll(FORM_TOKEN);
-    if (token === undefined || more.length > 0 || token.length > LONGEST) return false;
+    return this.dataOf(fields, place) !== undefined;
+  }
+
+  /**
+   * What was sealed in the token of a form that was sent; undefined if it has no valid one.
+   *
+   * @param field the field with the token
+   */
+  dataOf(fields: URLSearchParams, place: FormPlace, field = FORM_TOKEN): string | undefined {
+    const [token, ...more] = fields.getAll(field);
+    if (token === undefined || more.length > 0 || token.length > LONGEST) return undefined;
     try {
-      return Number(this.#box.open(token, sealedPlace(place))) > this.#now();
+      const content: unknown = JSON.parse(this.#box.open(token, sealedPlace(place)));
+      // An earlier version sealed a number.
+      if (!Array.isArray(content)) return undefined;
+      const [expires, data] = content as [number, string];
+      return expires > this.#now() ? data : undefined;
     } catch (error) {
-      if (error instanceof UnsealError) return false;
+      if (error instanceof UnsealError) return undefined;
       throw error;
     }
   }

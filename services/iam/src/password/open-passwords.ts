@@ -18,18 +18,15 @@ const ELSEWHERE =
   "passwords are changed and reset with the embedded identity provider only; with another one, at that provider";
 
 /**
- * Opens change and reset of the passwords of local users.
+ * Opens what sets the passwords of local users.
  *
- * @throws EncryptionKeyError if the encryption keys cannot be read
+ * @returns undefined with another provider, which has the passwords
  */
-export function openPasswords(context: PartContext): ServicePart {
-  const { configuration, database, engine, logger, design, identity } = context;
+export function openPasswordChanges({ configuration, database, engine, identity }: PartContext) {
   const { accounts, logins, hasher, provider } = identity;
   const { sessions } = provider;
-  if (sessions === undefined) return OF_ANOTHER_PROVIDER;
-  const { config, sections } = configuration;
-  const { organization, public_url: publicUrl, encryption_key_file: file } = sections.iam;
-  const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
+  if (sessions === undefined) return undefined;
+  const { organization } = configuration.sections.iam;
   const links = new ResetLinks(database.as<PasswordTables>());
   const rights = new ResetRights({
     accounts,
@@ -38,6 +35,23 @@ export function openPasswords(context: PartContext): ServicePart {
     organization,
   });
   const changes = new PasswordChanges({ accounts, logins, hasher, sessions, links, rights });
+  return { changes, links, rights, sessions };
+}
+
+/**
+ * Opens change and reset of the passwords of local users.
+ *
+ * @throws EncryptionKeyError if the encryption keys cannot be read
+ */
+export function openPasswords(context: PartContext): ServicePart {
+  const { configuration, logger, design, identity } = context;
+  const { accounts } = identity;
+  const opened = openPasswordChanges(context);
+  if (opened === undefined) return OF_ANOTHER_PROVIDER;
+  const { changes, links, rights, sessions } = opened;
+  const { config, sections } = configuration;
+  const { organization, public_url: publicUrl, encryption_key_file: file } = sections.iam;
+  const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
   const handlers = passwordHandlers({
     accounts,
     changes,

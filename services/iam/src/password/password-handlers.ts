@@ -12,6 +12,7 @@ import { isSessionOf } from "../session-api/session-message.ts";
 import type { UserSessions } from "../sessions/user-sessions.ts";
 import { callingUser, localUser } from "../users/named-user.ts";
 import type { ChangeResult, PasswordChanges } from "./password-changes.ts";
+import { recordChange } from "./record-change.ts";
 import { RESET_PATH } from "./reset-path.ts";
 import type { ResetRights } from "./reset-rights.ts";
 
@@ -94,17 +95,13 @@ async function endedSessions(
   accountId: string,
   { audit }: CallContext,
 ): Promise<number> {
-  const record = (event: string, details: Readonly<Record<string, string | number>>) =>
-    audit.record({ event, riskLevel: "MEDIUM", resource: `user:${accountId}`, details });
+  await recordChange(result, accountId, audit);
   switch (result.outcome) {
     case "changed":
-      await record("password.changed", { sessions: result.endedSessions });
       return result.endedSessions;
     case "wrong":
-      await record("password.change_failed", { reason: "wrong" });
       throw invalid({ current_password: "is wrong" });
     case "slowed":
-      await record("password.change_failed", { reason: "slowed" });
       throw new ServiceError("RATE_LIMITED", "there were too many failed attempts", {
         retryAfterSeconds: Math.max(1, Math.ceil(result.retryAfterMs / 1000)),
       });

@@ -64,6 +64,9 @@ export const AUTHORIZATION_PATH = `${PROVIDER_PATH}/auth`;
 /** The path of the login and consent pages. */
 export const INTERACTION_PATH = `${PROVIDER_PATH}/interaction`;
 
+/** The path of the pages on which people see and change their own account. */
+export const OWN_ACCOUNT_PATH = `${PROVIDER_PATH}/account`;
+
 /** The name of the cookie of the provider's own session. */
 export function sessionCookieName(publicUrl: string): string {
   return `${publicUrl.startsWith("https:") ? "__Secure-" : ""}iam_session`;

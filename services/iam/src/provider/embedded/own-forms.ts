@@ -44,7 +44,10 @@ export function isForeignForm(
 }
 
 /** The first value of a cookie, as `oidc-provider` reads it. */
-function cookieOf(headers: Pick<RawRequest["headers"], "all">, name: string): string | undefined {
+export function cookieOf(
+  headers: Pick<RawRequest["headers"], "all">,
+  name: string,
+): string | undefined {
   for (const part of headers.all("cookie").join(";").split(";")) {
     const at = part.indexOf("=");
     if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();

@@ -1,0 +1,139 @@
+import {
+  type CallContext,
+  type RawHandler,
+  type RawRequest,
+  type RawResponse,
+  ServiceError,
+} from "svc-access/runtime";
+import { Theme } from "../../gen/svc/iam/v1/auth_pb.ts";
+import type { LocalAccounts } from "../accounts/local-accounts.ts";
+import type { CurrentPreferences } from "../me/user-preferences.ts";
+import { isFromAnotherSite } from "../pages/cross-site.ts";
+import { foreignFormPage } from "../pages/foreign-form-page.ts";
+import { formFields } from "../pages/form-fields.ts";
+import type { FormTokens } from "../pages/form-tokens.ts";
+import { languageOf } from "../pages/languages.ts";
+import type { PageDesign } from "../pages/page-design.ts";
+import type { PageView } from "../pages/page-view.ts";
+import { redirectResponse } from "../pages/redirect-response.ts";
+import { Texts } from "../pages/texts.ts";
+import { OWN_ACCOUNT_PATH } from "../provider/embedded/embedded-options.ts";
+import { requestError } from "../provider/embedded/request/unavailable.ts";
+import type { Visitors } from "../sessions/visitors.ts";
+import { notLoggedInPage, sectionPage, sectionPath } from "./account-pages.ts";
+import type { AccountSection, AccountVisit } from "./account-section.ts";
+
+/** What the pages of the own account need. */
+export interface AccountHandlerOptions {
+  /** `iam.public_url`. */
+  readonly origin: string;
+  readonly visitors: Visitors;
+  readonly accounts: Pick<LocalAccounts, "find">;
+  readonly preferences: Pick<CurrentPreferences, "getOf">;
+  readonly forms: FormTokens;
+  readonly design: PageDesign;
+  readonly sections: readonly AccountSection[];
+}
+
+const LONGEST_FORM = 64 * 1024;
+/** How long a login counts as fresh. */
+const FRESH_SECONDS = 900;
+
+/** The handler of the pages on which people see and change their own account. */
+export function accountHandler(options: AccountHandlerOptions): RawHandler {
+  return {
+    path: OWN_ACCOUNT_PATH,
+    handle: (request, call) =>
+      new AccountRequest(options, request, call).respond().catch((error: unknown) => {
+        throw requestError(error);
+      }),
+  };
+}
+
+class AccountRequest {
+  readonly #options: AccountHandlerOptions;
+  readonly #request: RawRequest;
+  readonly #call: CallContext;
+
+  constructor(options: AccountHandlerOptions, request: RawRequest, call: CallContext) {
+    this.#options = options;
+    this.#request = request;
+    this.#call = call;
+  }
+
+  async respond(): Promise<RawResponse> {
+    const { path, query, method } = this.#request;
+    const { sections, design } = this.#options;
+    const section = sections.find((one) => sectionPath(one) === path);
+    if (section === undefined)
+      throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
+    if (query.has("error")) {
+      return design.view(this.#request, this.#call).response(403, notLoggedInPage());
+    }
+    // The way back from a login, whose code nobody needs.
+    if (query.has("code")) return redirectResponse(this.#returnPath(query.get("state")));
+    const found = await this.#visit(section);
+    if (found === undefined) return this.#logIn(section);
+    const { visit, view } = found;
+    const isFresh = visit.visitor.loginTime > Date.now() - FRESH_SECONDS * 1000;
+    if (section.needsFreshLogin === true && !isFresh) return this.#logIn(section, FRESH_SECONDS);
+    if (method !== "POST") {
+      const shown = await section.show(visit);
+      const message = section.messages[query.get("done") ?? ""];
+      return view.response(200, sectionPage({ section, sections, message, ...shown }));
+    }
+    return this.#act(section, visit, view);
+  }
+
+  async #act(section: AccountSection, visit: AccountVisit, view: PageView): Promise<RawResponse> {
+    const { origin, forms, sections } = this.#options;
+    if (isFromAnotherSite(this.#request, origin)) return view.response(403, foreignFormPage());
+    const form = await formFields(this.#request, LONGEST_FORM);
+    if (!forms.isValid(form, placeOf(section, visit.visitor.browser))) {
+      return view.response(403, foreignFormPage());
+    }
+    const result = await section.act(visit, form);
+    if ("done" in result) return redirectResponse(`${sectionPath(section)}?done=${result.done}`);
+    const { status, body, script, retryAfterSeconds } = result;
+    const headers =
+      retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
+    const page = sectionPage({ section, sections, body, script, isProblem: status >= 400 });
+    return view.response(status, page, headers);
+  }
+
+  async #visit(section: AccountSection) {
+    const { visitors, accounts, preferences, forms, design } = this.#options;
+    const visitor = await visitors.find(this.#request.headers);
+    const account = visitor && (await accounts.find(visitor.accountId));
+    if (visitor === undefined || account === undefined || account.disabled) return undefined;
+    const { language, timeZone, theme, etag } = await preferences.getOf(`user:${account.id}`);
+    const preferred = etag === "" ? undefined : languageOf([language ?? ""]);
+    const view = design.view(this.#request, this.#call).preferring({
+      theme: theme === undefined ? undefined : THEMES[theme],
+      ...(preferred === undefined ? {} : { texts: new Texts(preferred) }),
+    });
+    const token = forms.issue(placeOf(section, visitor.browser));
+    const call = this.#call;
+    const visit: AccountVisit = { visitor, account, call, timeZone: timeZone ?? "UTC", token };
+    return { visit, view };
+  }
+
+  #logIn({ name }: AccountSection, maxAge?: number): RawResponse {
+    const login = { state: name || "account", ...(maxAge === undefined ? {} : { maxAge }) };
+    return redirectResponse(this.#options.visitors.loginUrl(login));
+  }
+
+  #returnPath(state: string | null): string {
+    const section = this.#options.sections.find(({ name }) => name === state);
+    return section === undefined ? OWN_ACCOUNT_PATH : sectionPath(section);
+  }
+}
+
+const THEMES: Readonly<Record<number, "light" | "dark">> = {
+  [Theme.LIGHT]: "light",
+  [Theme.DARK]: "dark",
+};
+
+function placeOf({ name }: AccountSection, browser: string) {
+  return { form: `account/${name}`, browser };
+}

@@ -1,0 +1,125 @@
+import { passwordProblem } from "../accounts/passwords/password-rules.ts";
+import { field, formToken, problemBox } from "../pages/form-parts.ts";
+import { html } from "../pages/html.ts";
+import type { MessageKey, TextValues } from "../pages/texts.ts";
+import type { ChangeResult, PasswordChanges } from "../password/password-changes.ts";
+import { recordChange } from "../password/record-change.ts";
+import { type NewPasswordProblem, newPasswordFields } from "../password/reset-pages.ts";
+import { QueueFullError } from "../queue/work-queue.ts";
+import type { UserSessions } from "../sessions/user-sessions.ts";
+import type {
+  AccountSection,
+  AccountVisit,
+  SectionBody,
+  SectionResult,
+} from "./account-section.ts";
+
+/** What a change of the password needs. */
+export interface PasswordSectionOptions {
+  readonly changes: Pick<PasswordChanges, "change">;
+  readonly sessions: Pick<UserSessions, "list">;
+}
+
+/** Why a change was refused as a whole. */
+interface Refusal {
+  readonly text: MessageKey;
+  readonly values?: TextValues;
+}
+
+/** The change of the own password. */
+export class PasswordSection implements AccountSection {
+  readonly name = "password";
+  readonly title = "Password";
+  readonly messages: Readonly<Record<string, MessageKey>> = {
+    changed: "Your password was changed. All your other sessions have ended.",
+  };
+  readonly #options: PasswordSectionOptions;
+
+  constructor(options: PasswordSectionOptions) {
+    this.#options = options;
+  }
+
+  async show(visit: AccountVisit) {
+    return { body: passwordForm(visit) };
+  }
+
+  async act(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
+    const { account, visitor, call } = visit;
+    const next = form.get("password") ?? "";
+    const problem = await passwordProblem(next, account);
+    if (problem !== undefined) {
+      return { status: 400, body: passwordForm(visit, { field: "password", problem }) };
+    }
+    if (form.get("repeated") !== next) {
+      return { status: 400, body: passwordForm(visit, { field: "repeated" }) };
+    }
+    const { changes, sessions } = this.#options;
+    const session = (await sessions.list(account.id)).find(({ id }) => id === visitor.sessionId);
+    const current = form.get("current") ?? "";
+    const change = { username: account.username, current, next, session };
+    const result = await changes.change(account.id, change, call).catch(asBusy);
+    await recordChange(result, account.id, call.audit);
+    return this.#resultOf(result, visit);
+  }
+
+  #resultOf(result: ChangeResult, visit: AccountVisit): SectionResult {
+    const refused = (status: number, refusal: Refusal) => ({
+      status,
+      body: passwordForm(visit, undefined, refusal),
+    });
+    switch (result.outcome) {
+      case "changed":
+        return { done: "changed" };
+      case "wrong":
+        return refused(400, { text: "The current password is wrong." });
+      case "slowed": {
+        const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
+        const text = "There were too many failed attempts. Try again in {seconds} seconds.";
+        return { ...refused(429, { text, values: { seconds } }), retryAfterSeconds: seconds };
+      }
+      case "busy":
+        return refused(503, {
+          text: "The service could not complete the request. Try again in a few seconds.",
+        });
+      case "outdated":
+        return refused(409, { text: "The password was changed at the same time. Log in again." });
+    }
+  }
+}
+
+function passwordForm(
+  { account, token }: AccountVisit,
+  problem?: NewPasswordProblem,
+  refusal?: Refusal,
+): SectionBody {
+  return (texts) => {
+    const { say } = texts;
+    const { summary, fields } = newPasswordFields(texts, problem);
+    return html`${refusal ? problemBox(say(refusal.text, refusal.values)) : summary}
+<p>${say("All your other sessions end.")}</p>
+<form method="post">
+${formToken(token)}
+${field({
+  name: "username",
+  label: say("User name"),
+  autocomplete: "username",
+  value: account.username,
+  isReadOnly: true,
+})}
+${field({
+  name: "current",
+  label: say("Current password"),
+  type: "password",
+  autocomplete: "current-password",
+  longest: 1024,
+})}
+${fields}
+<button type="submit">${say("Change the password")}</button>
+</form>`;
+  };
+}
+
+function asBusy(error: unknown): ChangeResult {
+  if (error instanceof QueueFullError) return { outcome: "busy" };
+  throw error;
+}

@@ -1,0 +1,77 @@
+import { formToken } from "../pages/form-parts.ts";
+import { type Html, html } from "../pages/html.ts";
+import type { MessageKey, Texts } from "../pages/texts.ts";
+import type { LoginSession } from "../sessions/login-session.ts";
+import type { UserSessions } from "../sessions/user-sessions.ts";
+import type { AccountSection, AccountVisit, SectionResult } from "./account-section.ts";
+
+/** More are not shown; all of them can be ended at once. */
+const MOST = 100;
+
+/** The sessions of somebody, who may end them. */
+export class SessionsSection implements AccountSection {
+  readonly name = "sessions";
+  readonly title = "Sessions";
+  readonly messages: Readonly<Record<string, MessageKey>> = {
+    ended: "The session has ended.",
+    all: "All your other sessions have ended.",
+  };
+  readonly #sessions: UserSessions;
+
+  constructor(sessions: UserSessions) {
+    this.#sessions = sessions;
+  }
+
+  async show(visit: AccountVisit) {
+    const { account, visitor, token } = visit;
+    const found = await this.#sessions.list(account.id);
+    const others = found.filter(({ id }) => id !== visitor.sessionId);
+    return {
+      body: (
+        texts: Texts,
+      ) => html`<p>${texts.say("You are logged in in these browsers and on these devices.")}</p>
+<ul class="list">
+${found.slice(0, MOST).map((one) => this.#item(texts, one, visit))}
+</ul>
+${
+  others.length === 0
+    ? undefined
+    : html`<form method="post">
+${formToken(token)}
+<button class="danger" type="submit" name="action" value="all">${texts.say("End all other sessions")}</button>
+</form>`
+}`,
+    };
+  }
+
+  async act(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
+    const { account, visitor, call } = visit;
+    if (form.get("action") === "all") {
+      await this.#sessions.endAll(account.id, call, visitor.sessionId);
+      return { done: "all" };
+    }
+    // One that has ended meanwhile has ended.
+    await this.#sessions.end(form.get("session") ?? "", account.id, call);
+    return { done: "ended" };
+  }
+
+  #item(texts: Texts, session: LoginSession, { visitor, timeZone, token }: AccountVisit): Html {
+    const { say, date } = texts;
+    const { id, kind, clients, userAgent, address, seenTime, createTime } = session;
+    const names = clients
+      .map(({ clientId }) => this.#sessions.clientName(clientId))
+      .filter((name) => name !== "");
+    const heading = `session-${id}`;
+    return html`<li>
+<p><strong id="${heading}">${say(kind === "device" ? "Device" : "Browser")}</strong>${
+      id === visitor.sessionId ? html` (${say("this one")})` : undefined
+    }<br><span class="quiet">${userAgent || say("unknown")}</span></p>
+<p class="quiet">${say("Last used {time}, from {address}", { time: date(seenTime, timeZone), address })}<br>
+${say("Since {time}", { time: date(createTime, timeZone) })}${names.length === 0 ? undefined : html`<br>${[...new Set(names)].join(", ")}`}</p>
+<form method="post">
+${formToken(token)}
+<button class="danger" type="submit" name="session" value="${id}" aria-describedby="${heading}">${say("End the session")}</button>
+</form>
+</li>`;
+  }
+}

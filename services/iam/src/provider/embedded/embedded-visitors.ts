@@ -1,0 +1,53 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { CallHeaders } from "svc-access/runtime";
+import type { Visitor, VisitorLogin, Visitors } from "../../sessions/visitors.ts";
+import { hash } from "./adapter/sealed-documents.ts";
+import { AUTHORIZATION_PATH, OWN_ACCOUNT_PATH, sessionCookieName } from "./embedded-options.ts";
+import type { EmbeddedProvider } from "./embedded-provider.ts";
+import { cookieOf } from "./own-forms.ts";
+
+/** Who is logged in at the embedded provider. */
+export class EmbeddedVisitors implements Visitors {
+  readonly #provider: EmbeddedProvider;
+  readonly #clientId: string;
+
+  /** @param clientId the client that the service is at its own provider */
+  constructor(provider: EmbeddedProvider, clientId: string) {
+    this.#provider = provider;
+    this.#clientId = clientId;
+  }
+
+  async find(headers: Pick<CallHeaders, "all">): Promise<Visitor | undefined> {
+    const { publicUrl } = this.#provider.options;
+    const cookie = cookieOf(headers, sessionCookieName(publicUrl));
+    if (cookie === undefined || cookie === "") return undefined;
+    const { provider } = await this.#provider.current();
+    const session = await provider.Session.find(cookie);
+    if (session?.accountId === undefined || session.loginTs === undefined) return undefined;
+    return {
+      accountId: session.accountId,
+      sessionId: session.uid,
+      loginTime: session.loginTs * 1000,
+      browser: hash(cookie),
+    };
+  }
+
+  /**
+   * A login whose code nobody redeems, since nobody has the verifier of its challenge: what counts is
+   * the session that the browser has then.
+   */
+  loginUrl({ state, maxAge }: VisitorLogin): string {
+    const { publicUrl } = this.#provider.options;
+    const query = new URLSearchParams({
+      client_id: this.#clientId,
+      response_type: "code",
+      scope: "openid",
+      redirect_uri: `${publicUrl}${OWN_ACCOUNT_PATH}`,
+      code_challenge: createHash("sha256").update(randomBytes(32)).digest("base64url"),
+      code_challenge_method: "S256",
+      state,
+      ...(maxAge === undefined ? {} : { max_age: String(maxAge) }),
+    });
+    return `${publicUrl}${AUTHORIZATION_PATH}?${query}`;
+  }
+}

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Browser, fieldOf } from "../support/browser.ts";
+import { databaseOf, startSelf } from "../support/browser-login.ts";
+import type { IamService } from "../support/iam-service.ts";
+import { PASSWORD } from "../support/memory-accounts.ts";
+
+const ACCOUNT = "/v1/iam/oidc/account";
+let iam: IamService;
+let alice: Browser;
+beforeAll(async () => {
+  iam = await startSelf();
+  alice = await loggedIn("alice");
+});
+afterAll(() => iam.stop());
+
+const at = (path = "") => `${iam.origin}${ACCOUNT}${path}`;
+
+/** A browser in which somebody has opened the account. */
+async function loggedIn(username: string): Promise<Browser> {
+  const browser = new Browser(iam.origin);
+  const page = await browser.open(at());
+  const visit = await browser.submit(page, { action: "login", username, password: PASSWORD });
+  expect(visit.url).toBe(at());
+  return browser;
+}
+
+async function post(browser: Browser, path: string, fields: object, headers = {}) {
+  const body = new URLSearchParams({ ...fields });
+  return browser.request(at(path), { method: "POST", body, headers });
+}
+
+async function tokenOf(browser: Browser, path = ""): Promise<string> {
+  return fieldOf(await browser.open(at(path)), "form_token");
+}
+
+test.each(["", "/password", "/sessions"])("nobody sees %j without a login", async (path) => {
+  for (const cookie of [undefined, "", "x", "a".repeat(43)]) {
+    const browser = new Browser(iam.origin);
+    if (cookie !== undefined) browser.setCookie("iam_session", cookie);
+    for (const method of ["GET", "POST"]) {
+      const response = await browser.request(at(path), { method });
+      expect(response.status).toBe(303);
+      expect(response.headers.get("location")).toMatch(`${iam.origin}/v1/iam/oidc/auth?`);
+    }
+  }
+});
+
+test("a token or an identity of another kind is no login", async () => {
+  const headers = { authorization: "Bearer x", "x-svc-user-id": "alice" };
+  const response = await new Browser(iam.origin).request(at(), { headers });
+  expect(response.status).not.toBe(200);
+});
+
+test("a way back from a login leads nowhere else", async () => {
+  for (const state of ["", "//evil.example.com", "https://evil.example.com", "__proto__"]) {
+    const query = new URLSearchParams({ code: "x", state });
+    const response = await alice.request(`${at()}?${query}`);
+    expect(response.headers.get("location")).toBe(ACCOUNT);
+  }
+});
+
+test("a page that does not exist is an error with the id of the request", async () => {
+  const response = await alice.request(at("/others"));
+  expect(response.status).toBe(404);
+  expect(await response.text()).toContain(response.headers.get("x-request-id"));
+});
+
+describe("a form is refused", () => {
+  const fields = { action: "profile", display_name: "Mallory", avatar_url: "" };
+  test.each<[string, () => Promise<object>, object]>([
+    ["without a token", async () => ({}), {}],
+    ["with a token of another section", async () => ({ t: await tokenOf(alice, "/sessions") }), {}],
+    [
+      "with a token of another browser",
+      async () => ({ t: await tokenOf(await loggedIn("bob")) }),
+      {},
+    ],
+    [
+      "of another site",
+      async () => ({ t: await tokenOf(alice) }),
+      { "sec-fetch-site": "cross-site", origin: "https://evil.example.com" },
+    ],
+  ])("%s", async (_, made, headers) => {
+    const { t } = (await made()) as { readonly t?: string };
+    const token = t === undefined ? {} : { form_token: t };
+    const response = await post(alice, "", { ...fields, ...token }, headers);
+    expect(response.status).toBe(403);
+    expect((await alice.open(at())).text).not.toContain("Mallory");
+  });
+
+  test.each<[string, object, number, string]>([
+    ["with an old etag", { etag: "old" }, 409, "changed it meanwhile"],
+    ["with an empty name", { display_name: " " }, 400, "The name is required."],
+    ["with a picture that is a script", { avatar_url: "javascript:x" }, 400, "https URL"],
+    [
+      "with a language that does not exist",
+      { action: "preferences", language: "?" },
+      400,
+      "not valid",
+    ],
+    ["with another time zone", { action: "preferences", time_zone: "Mars" }, 400, "not valid"],
+    ["with another theme", { action: "preferences", theme: "77" }, 400, "not valid"],
+  ])("%s, and the page says why", async (_, change, status, problem) => {
+    const form_token = await tokenOf(alice);
+    const response = await post(alice, "", { ...fields, form_token, ...change });
+    expect([response.status, await response.text()]).toEqual([
+      status,
+      expect.stringContaining(problem),
+    ]);
+  });
+});
+
+test("a new password that may not be set is refused, and no password is shown again", async () => {
+  const form_token = await tokenOf(alice, "/password");
+  for (const [password, repeated, problem] of [
+    ["short", "short", "at least 12 characters"],
+    ["eleven purple walruses", "another one entirely", "The second password is another one."],
+  ] as const) {
+    const fields = { form_token, current: PASSWORD, password, repeated };
+    const text = await (await post(alice, "/password", fields)).text();
+    expect(text).toContain(problem);
+    for (const secret of [PASSWORD, password, repeated]) expect(text).not.toContain(secret);
+  }
+});
+
+test("the session of somebody else is not ended", async () => {
+  const bob = await loggedIn("bob");
+  const { kysely } = databaseOf(iam);
+  const sessions = await kysely.selectFrom("iam_sessions").selectAll().execute();
+  const form_token = await tokenOf(alice, "/sessions");
+  const own = /name="session" value="([^"]*)"/.exec((await alice.open(at("/sessions"))).text)?.[1];
+  for (const { id } of sessions.filter((one) => one.id !== own)) {
+    expect((await post(alice, "/sessions", { form_token, session: id })).status).toBe(303);
+  }
+  expect((await bob.request(at())).status).toBe(200);
+});
