@@ -2,23 +2,28 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createGrpcClient } from "svc-access/runtime";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { IS_THOROUGH, runs } from "../../../../test/support/effort.ts";
 import { until } from "../../../../test/support/until.ts";
 import { IAMRevocationService } from "../../gen/svc/iam/v1/revocation_pb.ts";
 import { Browser } from "../support/browser.ts";
 import { asUser, INTERNAL_TOKEN } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
+import { testBrowserLogins } from "./browser-login.ts";
 import { startFollowingService } from "./following-service.ts";
 import { me, refreshAt, send, underLoad } from "./load.ts";
 import { onPlatform, PASSWORD, startPlatform } from "./platform.ts";
 import type { Replica } from "./replica.ts";
+import { AUDIENCE, testServiceAccounts } from "./service-accounts.ts";
 
 const HOUR = 3_600_000;
 /** Within a second on a machine that is not overloaded; ours may be. */
 const SOON_MS = 10_000;
 
-const platform = await startPlatform();
+const platform = await startPlatform({
+  iam: { browser_login: "self" },
+  oidc: { audience: AUDIENCE },
+});
 afterAll(() => platform?.stop());
 
 onPlatform("two replicas", platform, (platform) => {
@@ -228,4 +233,7 @@ onPlatform("two replicas", platform, (platform) => {
       expect(await me(first, alice)).toBe(200);
     },
   );
+
+  describe("with browser_login: self", () => testBrowserLogins(platform));
+  describe("with service accounts", () => testServiceAccounts(platform));
 });

@@ -1,18 +1,18 @@
-/** Service accounts at two replicas in processes of their own, over a real PostgreSQL and a real SpiceDB. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { until } from "../../../../test/support/until.ts";
 import { asUser, LOGIN_CLIENT } from "../support/iam-service.ts";
 import { me } from "./load.ts";
-import { onPlatform, startPlatform } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import type { Replica } from "./replica.ts";
 
 const ACCOUNTS = "/v1/iam/service-accounts";
 const OWN = "urn:acme:iam";
 
-const platform = await startPlatform({ oidc: { audience: [LOGIN_CLIENT, OWN] } });
-afterAll(() => platform?.stop());
+/** The audiences of a platform whose service accounts get tokens for svc-iam itself. */
+export const AUDIENCE = [LOGIN_CLIENT, OWN];
 
-onPlatform("service accounts at two replicas", platform, (platform) => {
+/** Service accounts at both replicas of a platform with `AUDIENCE`. */
+export function testServiceAccounts(platform: Platform): void {
   const { replicas } = platform;
   const [first, second] = replicas;
   let owners: readonly string[];
@@ -107,4 +107,4 @@ onPlatform("service accounts at two replicas", platform, (platform) => {
     const { body } = await call(second, "GET", `/${id}/keys`);
     expect(body.keys).toHaveLength(10);
   });
-});
+}
