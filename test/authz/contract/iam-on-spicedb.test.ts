@@ -1,9 +1,11 @@
 /** The engine `iam` passes the tests of all engines, over a whole svc-iam with SpiceDB. */
 import { describe } from "vitest";
+import { IS_THOROUGH } from "../../support/effort.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../support/spicedb.ts";
 import { describeContract } from "./contract.ts";
 import { iamTarget } from "./iam-target.ts";
 
+/** In part, except in CI: the whole contract always runs over the embedded engine, and on SpiceDB itself. */
 describe.skipIf(spicedbIsAbsent())("IAM over SpiceDB", () => {
   describeContract(
     iamTarget(
@@ -22,5 +24,6 @@ describe.skipIf(spicedbIsAbsent())("IAM over SpiceDB", () => {
         return { authz, stop: () => spicedb.stop() };
       },
     ),
+    IS_THOROUGH,
   );
 });
