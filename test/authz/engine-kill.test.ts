@@ -13,7 +13,7 @@ import { CALLERS, expectedOf } from "./kill-load.ts";
 import { onPostgres } from "./on-postgres.ts";
 import { openSoon, openTarget, type StoreTarget } from "./store/store-target.ts";
 
-const KILLS = runs(50, 3);
+const KILLS = runs(50, 2);
 /** Stores that are written concurrently, by processes that are killed one after another. */
 const LANES = 10;
 const folder = mkdtempSync(join(tmpdir(), "svc-access-kill-"));

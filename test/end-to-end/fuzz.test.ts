@@ -229,7 +229,7 @@ test("each mutation of an annotation has its verdict", async () => {
         }
       },
     ),
-    { numRuns: runs(800, 60) },
+    { numRuns: runs(800, 30) },
   );
   // A kind that never applied would be an untested verdict; a few inputs may lack one.
   if (!IS_THOROUGH) return;
@@ -252,7 +252,7 @@ test("bytes that are changed at random never crash the compiler", () => {
         }
       },
     ),
-    { numRuns: runs(1000, 60) },
+    { numRuns: runs(1000, 30) },
   );
 });
 

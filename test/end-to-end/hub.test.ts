@@ -78,7 +78,7 @@ test("the order of the input files changes nothing [COMP-3]", async () => {
         expect(await generate(file)).toEqual(expected);
       },
     ),
-    { numRuns: runs(20, 4) },
+    { numRuns: runs(20, 2) },
   );
 });
 

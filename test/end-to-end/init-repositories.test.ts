@@ -120,7 +120,7 @@ test.each(
   columnsOf(
     LAYOUTS.map((layout, turn) => ({ ...layout, turn })),
     0,
-    2,
+    3,
   ),
 )(
   "in a repository with $name, the files that init writes lint, generate, type-check, run on Node, and compare with git [COMP-10]",
@@ -185,8 +185,8 @@ lint:
 test.each(
   columnsOf(
     CONFIGURED.map((repository, turn) => ({ ...repository, turn })),
-    1,
     2,
+    3,
   ),
 )(
   "a buf.yaml with $name stays unchanged, and the parts that init shows make it work",

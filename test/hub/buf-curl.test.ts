@@ -53,7 +53,7 @@ function everyRpc(bufOf: (hub: HubProcesses) => BufCurl): void {
     const caller = new CountingCaller(bufOf(processes));
     // The program starts for each call: in CI for all calls, else for one call of some RPCs.
     const client = new ReflectionClient(processes.grpc);
-    const tried = columnsOf(RPCS, 0, 6);
+    const tried = columnsOf(RPCS, 0, 8);
     const every = IS_THOROUGH ? caller : new FirstCaller(caller, client, tried);
     // The other clients are fast enough to try all denied callers.
     await playStory(every, processes.data, ["mallory"]);

@@ -16,7 +16,7 @@ import {
 } from "./store-target.ts";
 
 /** How often a writing process is killed; more often in CI. */
-const KILLS = Math.min(50, Number(process.env["STORE_KILLS"] ?? runs(10, 2)));
+const KILLS = Math.min(50, Number(process.env["STORE_KILLS"] ?? runs(10, 1)));
 
 /** The tests of every relationship store; `fresh` returns a target without a store. */
 export function storeContract(fresh: () => StoreTarget): void {

@@ -10,7 +10,7 @@ import { Load } from "./support/load.ts";
 const MIB = 1024 * 1024;
 /** File descriptors that a process needs for other purposes. */
 const SPARE = 500;
-const COUNT = Math.min(runs(5000, 500), Math.floor((fileLimit() - SPARE) / 2));
+const COUNT = Math.min(runs(5000, 250), Math.floor((fileLimit() - SPARE) / 2));
 /** The memory limit of an idle connection, in bytes; about a quarter is used. */
 const BYTES_EACH = 64 * 1024;
 

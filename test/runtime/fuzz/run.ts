@@ -6,7 +6,7 @@ import { Random } from "./random.ts";
 import type { Subject } from "./subject.ts";
 
 /** The default number of inputs in total. */
-export const RUNS = Number(process.env["SVC_ACCESS_FUZZ_RUNS"] ?? runs(100_000, 3_000));
+export const RUNS = Number(process.env["SVC_ACCESS_FUZZ_RUNS"] ?? runs(100_000, 1_500));
 /** A seed determines a run, so that a failure can be repeated. */
 export const SEED = Number(process.env["SVC_ACCESS_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 

@@ -11,7 +11,7 @@ import { startWebServer } from "../rpc-over-http/connect/support/web-server.ts";
 
 const BYTES = 3 * 1024 * 1024;
 /** More than 128 MiB, which a connection could lose. */
-const CANCELLED = runs(100, 20);
+const CANCELLED = runs(100, 10);
 const MAX_BYTES = 4 * 1024 * 1024;
 /** The field `text`: "small". */
 const SMALL = Buffer.from("\x0a\x05small");

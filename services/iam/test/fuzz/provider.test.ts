@@ -15,7 +15,7 @@ import {
 import { Random } from "../support/random.ts";
 import { type FuzzRequest, fuzzRequest, type Known } from "./provider-inputs.ts";
 
-const RUNS = Number(process.env["SVC_IAM_FUZZ_RUNS"] ?? runs(100_000, 800));
+const RUNS = Number(process.env["SVC_IAM_FUZZ_RUNS"] ?? runs(100_000, 400));
 const SEED = Number(process.env["SVC_IAM_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 const LANES = 8;
 /** Logins, codes and cookies are new again after so many inputs of a lane. */

@@ -14,7 +14,7 @@ import { type IamService, startIam } from "../support/iam-service.ts";
 import { groupCalls } from "./group-service.ts";
 
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
-const ROUNDS = runs(4, 2);
+const ROUNDS = runs(4, 1);
 
 const postgres = spicedbIsAbsent() ? undefined : await openPostgres();
 

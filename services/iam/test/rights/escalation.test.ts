@@ -7,7 +7,7 @@ import { type Step, USERS, World } from "./world.ts";
 const STEPS = 20;
 /** Attempts at a step: most are refused. */
 const ATTEMPTS = 2000;
-const SEQUENCES = runs(1000, 40);
+const SEQUENCES = runs(1000, 25);
 
 const textOf = ({ object, rank, user }: Held) => `${user} ${rank} of ${object.type}:${object.id}`;
 

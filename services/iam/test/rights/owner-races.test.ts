@@ -126,7 +126,7 @@ describe.each(KINDS)("operations at two replicas, on %s [IAM-10]", (_, openDatab
     { timeout: MINUTE },
     async (_, stored, first, second) => {
       const database = await openDatabase();
-      for (let seed = 1; seed <= runs(50, 6); seed++) {
+      for (let seed = 1; seed <= runs(50, 3); seed++) {
         const world = await replicas(database, new Random(seed), ...stored);
         const outcomes = await Promise.all(
           [first, second].map(([kind, what]: Operation) => outcome(world.replica()[kind](what))),
@@ -145,7 +145,7 @@ describe.each(KINDS)("operations at two replicas, on %s [IAM-10]", (_, openDatab
     timeout: MINUTE,
   }, async () => {
     const database = await openDatabase();
-    for (let seed = 1; seed <= runs(50, 6); seed++) {
+    for (let seed = 1; seed <= runs(50, 3); seed++) {
       const world = await replicas(database, new Random(seed), OWNER("a"));
       await Promise.all([
         outcome(write(world.engine, OWNER("b"))),

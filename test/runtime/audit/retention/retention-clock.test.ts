@@ -345,7 +345,7 @@ describe("retention", () => {
         },
       ),
       // A failure is reported with its seed, instead of a timeout while it is reduced.
-      { numRuns: runs(12, 4), interruptAfterTimeLimit: 90_000 },
+      { numRuns: runs(12, 2), interruptAfterTimeLimit: 90_000 },
     );
   });
 });

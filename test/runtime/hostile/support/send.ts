@@ -125,7 +125,7 @@ export async function expectRows(
   sent: Sent,
   transports: readonly WireName[] = WIRE_NAMES,
 ): Promise<void> {
-  const rows = columnsOf(transports, rowsBefore++, 5).map(async (transport) => {
+  const rows = columnsOf(transports, rowsBefore++, 8).map(async (transport) => {
     const got = await outcomeRow(world, transport, sent);
     expect({ transport, ...got }).toEqual({ transport, ...expectedRow(row, transport) });
   });
