@@ -1,5 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { type AuthorizationEngine, AuthzError, type RelationshipUpdate } from "svc-access/authz";
+import {
+  type AuthorizationEngine,
+  AuthzError,
+  type Precondition,
+  type RelationshipUpdate,
+} from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 import {
@@ -59,7 +64,7 @@ export class GroupCreation {
   ): Promise<GroupRecord> {
     const { records, tree, rights } = this.#options;
     const { organizationId, parentId, displayName } = group;
-    await rights.assertMayPlace(caller, group, signal);
+    const allowed = await rights.assertMayPlace(caller, group, signal);
     const above = parentId === "" ? undefined : await tree.ancestry(parentId, signal);
     if (above !== undefined && above.ids.length >= MAX_DEPTH) throw tooDeep();
     const begun = await records.begin(id, organizationId, displayName);
@@ -73,7 +78,10 @@ export class GroupCreation {
       );
     }
     const made = relationshipsOf(id, group, caller);
-    if (begun !== "ready") await this.#write(id, made, group, above, signal);
+    if (begun !== "ready") {
+      const place = above === undefined ? [] : placeOf(group, above);
+      await this.#write(id, made, [...place, ...allowed], signal);
+    }
     // The job completes it, too.
     await records.advance(id, ["creating"], "ready");
     const record = await records.find(id);
@@ -87,15 +95,10 @@ export class GroupCreation {
   async #write(
     id: string,
     updates: readonly RelationshipUpdate[],
-    { organizationId, parentId }: NewGroup,
-    above: Ancestry | undefined,
+    preconditions: readonly Precondition[],
     signal: AbortSignal,
   ): Promise<void> {
     const { engine, records } = this.#options;
-    const preconditions =
-      above === undefined
-        ? []
-        : [...above.preconditions, mustExist(zoneOf(parentId, organizationId))];
     try {
       await engine.writeRelationships({ updates, preconditions }, { signal });
     } catch (error) {
@@ -104,11 +107,19 @@ export class GroupCreation {
       await records.discard(id);
       throw new ServiceError(
         "FAILED_PRECONDITION",
-        "the groups above were moved or deleted meanwhile: try again",
+        "the groups above were moved or deleted, or the right to create the group was changed, meanwhile: try again",
         { cause: error },
       );
     }
   }
+}
+
+/** That the group above is still where it was. */
+function placeOf(
+  { organizationId, parentId }: NewGroup,
+  { preconditions }: Ancestry,
+): readonly Precondition[] {
+  return [...preconditions, mustExist(zoneOf(parentId, organizationId))];
 }
 
 function relationshipsOf(

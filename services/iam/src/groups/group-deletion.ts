@@ -12,12 +12,14 @@ import type { LastOwner } from "../rights/last-owner.ts";
 import type { RelationshipRules } from "../rights/relationship-rules.ts";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 import { childrenFilter, type GroupTree, mustExist, zoneOf } from "./group-tree.ts";
+import type { PlaceRights } from "./place-rights.ts";
 
 /** What deletion of groups needs. */
 export interface GroupDeletionOptions {
   readonly engine: AuthorizationEngine;
   readonly records: GroupRecords;
   readonly tree: GroupTree;
+  readonly places: Pick<PlaceRights, "assertManages">;
   readonly rules: Pick<RelationshipRules, "assertMayWrite">;
   readonly lastOwner: Pick<LastOwner, "guard">;
 }
@@ -51,22 +53,26 @@ export class GroupDeletion {
     { id, organizationId }: GroupRecord,
     signal: AbortSignal,
   ): Promise<void> {
-    const { records, tree, rules, lastOwner } = this.#options;
+    const { records, tree, places, rules, lastOwner } = this.#options;
     if (await tree.hasChildren(id, signal)) throw hasChildren();
     const [own, held] = [await this.#own(id, signal), await this.#held(id, signal)];
     const revoked = deletions(held.filter(isPower));
-    const allowed =
-      revoked.length === 0 ? NOTHING : await rules.assertMayWrite(caller, revoked, signal);
+    const decide = () =>
+      revoked.length === 0 ? NOTHING : rules.assertMayWrite(caller, revoked, signal);
+    // Who may not delete it does not learn who owns a zone.
+    await decide();
     const members = await this.#someMembers(id, MAX_UPDATES - own.length - held.length, signal);
     const updates = deletions([...own, ...held, ...members]);
     const leaving = [{ type: "group", id }];
     await lastOwner.guard({ leaving }, signal, async (kept) => {
       // It may have waited for long: a right that was lost meanwhile does not count.
-      if (revoked.length > 0) await rules.assertMayWrite(caller, revoked, signal);
+      const allowed = await decide();
+      const managed = await places.assertManages(caller, id, signal);
       if (!(await records.advance(id, ["ready"], "deleting"))) throw notFound();
       const preconditions = [
         mustExist(zoneOf(id, organizationId)),
         { kind: "MUST_NOT_MATCH", filter: childrenFilter(id) } as const,
+        ...managed,
         ...allowed.preconditions,
         ...kept,
       ];

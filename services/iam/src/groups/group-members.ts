@@ -9,6 +9,7 @@ import { type Principal, ServiceError } from "svc-access/runtime";
 import { RelationshipList } from "../relationships/relationship-list.ts";
 import type { LastOwner } from "../rights/last-owner.ts";
 import type { RelationshipRules } from "../rights/relationship-rules.ts";
+import { writeDecided } from "../rights/write-decided.ts";
 import type { GroupRecord } from "./group-records.ts";
 import { mustExist, zoneOf } from "./group-tree.ts";
 
@@ -44,13 +45,12 @@ export class GroupMembers {
     const { engine, rules } = this.#options;
     const relationship = memberOf(group.id, member);
     const updates = [{ operation: "TOUCH", relationship }] as const;
-    const allowed = await rules.assertMayWrite(caller, updates, signal);
-    const preconditions = [
+    const decide = async () => (await rules.assertMayWrite(caller, updates, signal)).preconditions;
+    const others = [
       mustExist(zoneOf(group.id, group.organizationId)),
       ...(member.type === "group" ? [existing(member.id)] : []),
-      ...allowed.preconditions,
     ];
-    const write = engine.writeRelationships({ updates, preconditions }, { signal });
+    const write = writeDecided(engine, updates, decide, signal, others);
     return (await write.catch(explain)).revision;
   }
 

@@ -5,6 +5,7 @@ import {
   type RelationshipUpdate,
 } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
+import { unique } from "../rights/decided-path.ts";
 import type { LastOwner } from "../rights/last-owner.ts";
 import type { GroupRecord } from "./group-records.ts";
 import {
@@ -67,7 +68,11 @@ export class GroupMoves {
     const held = [id, ...next.ids].map((group) => ({ type: "group", id: group }));
     // Nobody gets power over the new place between the look at it and the write.
     await lastOwner.guard({ held }, signal, async () => {
-      await places.assertMayPlace(caller, { organizationId, parentId }, signal);
+      const place = { organizationId, parentId };
+      const allowed = [
+        ...(await places.assertManages(caller, id, signal)),
+        ...(await places.assertMayPlace(caller, place, signal)),
+      ];
       const granted = await rights.assertMayHandDown(caller, moved, signal);
       await this.#write(
         [
@@ -79,6 +84,7 @@ export class GroupMoves {
           ...(parentId === "" ? [] : [mustExist(zoneOf(parentId, organizationId))]),
           ...old.preconditions,
           ...next.preconditions,
+          ...allowed,
           ...granted,
         ]),
         signal,
@@ -126,9 +132,4 @@ function deletion(id: string, parent: string): RelationshipUpdate {
 
 function creation(id: string, parent: string): RelationshipUpdate {
   return { operation: "CREATE", relationship: parentOf(id, parent) };
-}
-
-/** Each precondition once. */
-function unique(preconditions: readonly Precondition[]): readonly Precondition[] {
-  return [...new Map(preconditions.map((one) => [JSON.stringify(one), one])).values()];
 }

@@ -35,7 +35,7 @@ export function openGroups({ database, engine, removals, rights }: PartContext):
       rights: new MoveRights(engine, rules),
       lastOwner,
     }),
-    deletion: new GroupDeletion({ engine, records, tree, rules, lastOwner }),
+    deletion: new GroupDeletion({ engine, records, tree, places, rules, lastOwner }),
     members: new GroupMembers({ engine, rules, lastOwner }),
     visible: new VisibleGroups(engine, records),
   });

@@ -1,6 +1,14 @@
-import type { CheckRequest, ObjectReference, SubjectReference } from "svc-access/authz";
+import type {
+  CheckRequest,
+  ObjectReference,
+  Precondition,
+  SubjectReference,
+} from "svc-access/authz";
+import { ServiceError } from "svc-access/runtime";
+import { unique } from "./decided-path.ts";
 import type { EngineReads } from "./engine-reads.ts";
 import type { Places } from "./places.ts";
+import { objectText } from "./relationship-text.ts";
 import { isRank, type Rank, type RightsModel } from "./rights-model.ts";
 
 /** Whom it is decided for. */
@@ -15,6 +23,9 @@ export interface ObjectRelation {
   readonly relation: string;
 }
 
+/** The most preconditions of a path: a write has at most 1,000, and others beside these. */
+const MOST_KEPT = 900;
+
 /** Who may grant a relation by rank: whoever holds one of these. */
 export const GRANTED_BY: Readonly<Record<Rank, readonly Rank[]>> = {
   owner: ["owner"],
@@ -28,6 +39,8 @@ export class CallerRights {
   readonly #places: Places;
   readonly #subject: SubjectReference;
   readonly #ranks = new Map<string, Promise<boolean>>();
+  /** The checks that have allowed something. */
+  readonly #relied = new Map<string, CheckRequest>();
 
   constructor(caller: Caller, model: RightsModel, reads: EngineReads, places: Places) {
     this.#model = model;
@@ -50,6 +63,7 @@ export class CallerRights {
     const allowed = await this.#reads.checkAll(asked.map(({ check }) => check));
     const refused = asked.find((_, index) => allowed[index] !== true);
     if (refused !== undefined) return refused.of;
+    for (const { check } of asked) this.rely(check);
     for (const of of relations) {
       if (isRank(of.relation) && !(await this.mayRank(of.object, of.relation))) return of;
     }
@@ -72,6 +86,28 @@ export class CallerRights {
         .filter((relation) => this.#model.hasRelation({ type: resource.type, relation }))
         .map((permission) => ({ resource, permission, subject })),
     );
-    return (await this.#reads.checkAll(checks)).includes(true);
+    const held = checks[(await this.#reads.checkAll(checks)).indexOf(true)];
+    if (held !== undefined) this.rely(held);
+    return held !== undefined;
+  }
+
+  /** Has the path of a check that allows something be a part of the write. */
+  rely(check: CheckRequest): void {
+    const { resource, permission } = check;
+    this.#relied.set(`${objectText(resource)}#${permission}`, check);
+  }
+
+  /**
+   * By which relationships the caller holds what the decisions have relied on; those of the first decisions, if they
+   * are more than a write can have.
+   *
+   * @throws ServiceError FORBIDDEN if it was lost meanwhile
+   */
+  async path(): Promise<readonly Precondition[]> {
+    const paths = await this.#reads.paths(this.#model, [...this.#relied.values()]);
+    if (paths.some(({ allowed }) => !allowed)) {
+      throw new ServiceError("FORBIDDEN", "permission denied: a right was revoked meanwhile");
+    }
+    return unique(paths.flatMap(({ preconditions }) => preconditions)).slice(0, MOST_KEPT);
   }
 }

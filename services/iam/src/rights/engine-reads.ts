@@ -10,7 +10,9 @@ import {
 } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import { againAfterWrites, nextAttempt } from "./again-after-writes.ts";
+import { type DecidedPath, decidePath } from "./decided-path.ts";
 import { formatRelationship } from "./relationship-text.ts";
+import type { RightsModel } from "./rights-model.ts";
 
 /** How many questions are put to the engine at once. */
 const AT_ONCE = 8;
@@ -38,6 +40,13 @@ export class EngineReads {
       if (item.error !== undefined) throw item.error;
       return item.allowed;
     });
+  }
+
+  /** Decides checks, each with what allows it, in their order. */
+  async paths(model: RightsModel, requests: readonly CheckRequest[]): Promise<DecidedPath[]> {
+    if (requests.length === 0) return [];
+    const options = await this.#fresh();
+    return mapSome(requests, (request) => decidePath(this.#engine, model, request, options));
   }
 
   /**

@@ -10,15 +10,11 @@ import {
 import { DatabaseError, ServiceError } from "svc-access/runtime";
 import { EngineReads, tooMany } from "./engine-reads.ts";
 import type { Claims, OwnerClaims } from "./owner-claims.ts";
-import {
-  type EnabledUsers,
-  filterOf,
-  type OwnerChange,
-  type OwnerPath,
-  OwnerPaths,
-} from "./owner-paths.ts";
+import { type EnabledUsers, type OwnerChange, type OwnerPath, OwnerPaths } from "./owner-paths.ts";
+import { filterOf } from "./relationship-filter.ts";
 import { formatRelationship, objectText } from "./relationship-text.ts";
 import { RightsModel } from "./rights-model.ts";
+import { writeDecided } from "./write-decided.ts";
 
 /** The most zones that one operation may take an owner from. */
 const MOST_ZONES = 1000;
@@ -105,10 +101,9 @@ export class LastOwner {
     // Who may not write does not learn who owns a zone.
     if (this.#relevant(deletions).length > 0) await decide();
     const held = writes.filter(hasPower).map(({ resource }) => resource);
-    return this.guard({ deletions, writes, held }, signal, async (needed) => {
-      const preconditions = [...(await decide()), ...needed];
-      return this.#options.engine.writeRelationships({ updates, preconditions }, { signal });
-    });
+    return this.guard({ deletions, writes, held }, signal, (needed) =>
+      writeDecided(this.#options.engine, updates, decide, signal, needed),
+    );
   }
 
   /** Deletions by which a user may stop to own a zone. */

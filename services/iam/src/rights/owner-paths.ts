@@ -1,5 +1,6 @@
-import type { ObjectReference, Relationship, RelationshipFilter } from "svc-access/authz";
+import type { ObjectReference, Relationship } from "svc-access/authz";
 import { type EngineReads, tooMany } from "./engine-reads.ts";
+import { filterOf } from "./relationship-filter.ts";
 import { formatRelationship, objectText } from "./relationship-text.ts";
 import type { RightsModel } from "./rights-model.ts";
 
@@ -111,16 +112,6 @@ export class OwnerPaths {
       yield page.filter((relationship) => view.keeps(relationship));
     }
   }
-}
-
-/** The filter of one relationship. */
-export function filterOf({ resource, relation, subject }: Relationship): RelationshipFilter {
-  return {
-    resourceType: resource.type,
-    resourceId: resource.id,
-    relation,
-    subject: { type: subject.type, id: subject.id, relation: subject.relation ?? "" },
-  };
 }
 
 /** The relationships after a change. */

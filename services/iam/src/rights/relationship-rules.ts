@@ -7,6 +7,7 @@ import type {
 } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import { type Caller, CallerRights, type ObjectRelation } from "./caller-rights.ts";
+import { unique } from "./decided-path.ts";
 import { EngineReads } from "./engine-reads.ts";
 import { Handover } from "./handover.ts";
 import { Places } from "./places.ts";
@@ -49,7 +50,8 @@ export class RelationshipRules {
   ): Promise<{ readonly preconditions: readonly Precondition[] }> {
     for (const { relationship } of updates) this.#assertWritable(relationship);
     const decision = this.#begin(caller, signal);
-    const others = await new Releases(this.#model, decision.reads).others(caller, updates);
+    const { reads, rights } = decision;
+    const others = await new Releases(this.#model, reads, rights).others(caller, updates);
     await assertAll(
       decision,
       others.map(({ relationship }) => written(relationship)),
@@ -59,7 +61,8 @@ export class RelationshipRules {
     await this.#assertMembers(decision, writes, () => true);
     const taken = updates.filter(isTakenFrom(caller));
     await this.#assertMembers(decision, taken, ({ type }) => type === "zone");
-    return { preconditions: [...named(writes), ...placed] };
+    const path = await rights.path();
+    return { preconditions: unique([...named(writes, path), ...placed, ...path]) };
   }
 
   /**
@@ -187,10 +190,14 @@ function written({ resource, relation }: Relationship): ObjectRelation {
 }
 
 /** An object that no relationship names is not made here, also if the last one is deleted meanwhile. */
-function named(writes: readonly RelationshipUpdate[]): Precondition[] {
+function named(
+  writes: readonly RelationshipUpdate[],
+  path: readonly Precondition[],
+): Precondition[] {
   const objects = new Map(
     writes.map(({ relationship: { resource } }) => [objectText(resource), resource]),
   );
+  for (const { filter } of path) objects.delete(`${filter.resourceType}:${filter.resourceId}`);
   return [...objects.values()].map(({ type, id }) => ({
     kind: "MUST_MATCH",
     filter: { resourceType: type, resourceId: id },

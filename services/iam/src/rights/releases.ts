@@ -1,5 +1,5 @@
 import type { CheckRequest, RelationshipUpdate } from "svc-access/authz";
-import type { Caller } from "./caller-rights.ts";
+import type { Caller, CallerRights } from "./caller-rights.ts";
 import type { EngineReads } from "./engine-reads.ts";
 import { objectText } from "./relationship-text.ts";
 import type { RightsModel } from "./rights-model.ts";
@@ -12,10 +12,12 @@ import type { RightsModel } from "./rights-model.ts";
 export class Releases {
   readonly #model: RightsModel;
   readonly #reads: EngineReads;
+  readonly #rights: CallerRights;
 
-  constructor(model: RightsModel, reads: EngineReads) {
+  constructor(model: RightsModel, reads: EngineReads, rights: CallerRights) {
     this.#model = model;
     this.#reads = reads;
+    this.#rights = rights;
   }
 
   /** The updates that are not such deletions by the caller, and need a right to their object. */
@@ -29,7 +31,9 @@ export class Releases {
       if (check !== undefined) checks.set(objectText(check.resource), check);
     }
     const allowed = await this.#reads.checkAll([...checks.values()]);
-    const administered = new Set([...checks.keys()].filter((_, index) => allowed[index] === true));
+    const held = [...checks].filter((_, index) => allowed[index] === true);
+    for (const [, check] of held) this.#rights.rely(check);
+    const administered = new Set(held.map(([set]) => set));
     return updates.filter((update) => {
       const check = this.#checkOf(caller, update);
       return check === undefined || !administered.has(objectText(check.resource));

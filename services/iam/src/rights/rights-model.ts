@@ -1,5 +1,6 @@
-import { type Expression, type MemberStep, type Model, memberSteps } from "svc-access/authz";
+import { type MemberStep, type Model, memberSteps } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
+import { mixedPermissions } from "./mixed-permissions.ts";
 
 /** A relation of a type. */
 export interface TypeRelation {
@@ -120,6 +121,16 @@ export class RightsModel {
     return places;
   }
 
+  /** The relations of a type over which an arrow of a permission leads to objects of another type. */
+  arrows({ type, relation: permission }: TypeRelation, to: string): readonly string[] {
+    const relations = this.#ownSteps(type, permission).flatMap(({ through }) =>
+      through?.subjectType === to && through.subjectRelation === undefined
+        ? [through.relation]
+        : [],
+    );
+    return [...new Set(relations)];
+  }
+
   /** Whether a type has a relation of this name. */
   hasRelation({ type, relation }: TypeRelation): boolean {
     return this.#model.definitions.get(type)?.relations.has(relation) === true;
@@ -220,21 +231,6 @@ function strongRelations({ definitions }: Model): TypeRelation[] {
     }
   }
   return strong;
-}
-
-function mixedPermissions({ definitions }: Model): TypeRelation[] {
-  return [...definitions].flatMap(([type, { permissions }]) =>
-    [...permissions.values()]
-      .filter(({ expression }) => !isUnion(expression))
-      .map(({ name }) => ({ type, relation: name })),
-  );
-}
-
-/** Whether nothing but a union of relations, permissions and arrows is meant. */
-function isUnion(expression: Expression): boolean {
-  if (expression.kind === "union") return expression.operands.every(isUnion);
-  if (expression.kind === "arrow") return expression.function === "any";
-  return expression.kind !== "intersection" && expression.kind !== "exclusion";
 }
 
 function key({ type, relation }: TypeRelation): string {

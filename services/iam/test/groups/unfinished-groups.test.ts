@@ -76,6 +76,7 @@ describe.each([
         engine: used,
         records,
         tree,
+        places: rights,
         rules: new RelationshipRules(used),
         lastOwner: { guard: (_change, _signal, work) => work([]) },
       }),
