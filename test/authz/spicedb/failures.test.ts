@@ -45,7 +45,7 @@ const written = v1.WriteRelationshipsResponse.toBinary({ writtenAt: { token: zed
 
 test.each([
   [1, "UNAVAILABLE", 1, 1],
-  [2, "INTERNAL", 1, 1],
+  [2, "UNAVAILABLE", 1, 1],
   [3, "INVALID_ARGUMENT", 1, 1],
   [4, "DEADLINE_EXCEEDED", 1, 1],
   [5, "FAILED_PRECONDITION", 1, 1],
@@ -57,10 +57,10 @@ test.each([
   [10, "UNAVAILABLE", ATTEMPTS, ATTEMPTS],
   [11, "OUT_OF_RANGE", 1, 1],
   [12, "UNIMPLEMENTED", 1, 1],
-  [13, "INTERNAL", 1, 1],
+  [13, "UNAVAILABLE", 1, 1],
   // A write that the server received may have happened.
   [14, "UNAVAILABLE", ATTEMPTS, 1],
-  [15, "INTERNAL", 1, 1],
+  [15, "UNAVAILABLE", 1, 1],
   [16, "UNAVAILABLE", 1, 1],
 ])(
   "status %i is %s, for a check after %i attempts and for a write after %i",

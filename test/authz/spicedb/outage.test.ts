@@ -5,6 +5,7 @@ import { createSpicedbEngine } from "../../../src/authz/spicedb/index.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../support/spicedb.ts";
 import { until } from "../../support/until.ts";
 import { engineOf, modelOf, request, SCHEMA, updates } from "./fixture.ts";
+import { datastoreIsAbsent, openDatastore } from "./postgres-datastore.ts";
 
 const asked = request("document:d#view@user:alice");
 const write = { updates: updates("TOUCH", "document:d#viewer@user:alice") };
@@ -58,6 +59,42 @@ describe.skipIf(spicedbIsAbsent())("while SpiceDB stops and starts", () => {
     } finally {
       await engine.close();
       await server.stop();
+    }
+  });
+});
+
+describe.skipIf(datastoreIsAbsent())("while the database of SpiceDB stops and starts", () => {
+  test("calls are UNAVAILABLE, and work again without a restart", async ({ skip }) => {
+    const datastore = await openDatastore();
+    skip(datastore.stop === undefined, "the server of POSTGRES_URL is not stopped");
+    const server = await startSpicedb({ postgresUrl: datastore.url });
+    const engine = await engineOf(server, SCHEMA, 5000);
+    try {
+      await engine.writeSchema(SCHEMA);
+      await engine.writeRelationships(write);
+      datastore.stop?.();
+      for (const call of [
+        () => engine.check(asked),
+        () => engine.check(asked, { newest: true }),
+        () => engine.writeRelationships(write),
+        () => engine.lookupResources({ ...asked, resourceType: "document" }),
+        () => engine.readRelationships({ resourceType: "document" }),
+        () => engine.checkBulk([asked]),
+      ]) {
+        await expect(call()).rejects.toMatchObject({
+          name: "AuthzError",
+          code: expect.stringMatching(/^(UNAVAILABLE|DEADLINE_EXCEEDED)$/),
+        });
+      }
+      datastore.start?.();
+      await until("SpiceDB has its database again", async () => {
+        const outcome = await engine.check(asked).catch(({ code }) => code);
+        return outcome.allowed === true;
+      });
+    } finally {
+      await engine.close();
+      await server.stop();
+      await datastore.remove();
     }
   });
 });

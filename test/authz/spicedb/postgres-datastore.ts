@@ -5,6 +5,9 @@ import { spicedbIsAbsent } from "../../support/spicedb.ts";
 /** A PostgreSQL server for the relationships of a SpiceDB. */
 export interface PostgresDatastore {
   readonly url: string;
+  /** Stop and start a temporary server; absent for one that others use too. */
+  readonly stop?: () => void;
+  readonly start?: () => void;
   remove(): Promise<void>;
 }
 
@@ -34,6 +37,8 @@ export async function openDatastore(): Promise<PostgresDatastore> {
   url.searchParams.set("sslmode", "disable");
   return {
     url: url.href,
+    ...(server.stop === undefined ? {} : { stop: server.stop }),
+    ...(server.start === undefined ? {} : { start: server.start }),
     remove: async () => {
       if (server.stop === undefined) await query(server, `DROP DATABASE ${name} WITH (FORCE)`);
       server.remove();

@@ -8,7 +8,8 @@ export interface GrpcFailure {
 
 /** Of gRPC's status codes, by number. */
 const CODES: Readonly<Record<number, AuthzErrorCode>> = {
-  2: "INTERNAL",
+  // It cannot decide now: also how it reports that its datastore is down.
+  2: "UNAVAILABLE",
   3: "INVALID_ARGUMENT",
   4: "DEADLINE_EXCEEDED",
   // The request is valid in our model, so SpiceDB's schema is missing or differs.
@@ -22,17 +23,15 @@ const CODES: Readonly<Record<number, AuthzErrorCode>> = {
   10: "UNAVAILABLE",
   11: "OUT_OF_RANGE",
   12: "UNIMPLEMENTED",
-  13: "INTERNAL",
+  13: "UNAVAILABLE",
   14: "UNAVAILABLE",
-  15: "INTERNAL",
+  15: "UNAVAILABLE",
   16: "UNAVAILABLE",
 };
 
 const DEPTH_EXCEEDED = /exceeded the allowable maximum depth|max depth exceeded/i;
 /** SpiceDB 1.54 cannot look up resources where `self` is below an intersection or exclusion. */
 const LOOKUP_OF_SELF = /SELF_ENTRYPOINT/;
-/** How a connection that breaks during a call is reported, with any code. */
-const CONNECTION_LOST = /^(Received RST_STREAM|Connection dropped|Connection closed)/;
 /** The call never left this process: even a write may be retried. */
 const NEVER_SENT = /^(No connection established|Name resolution failed)/;
 const ABORTED = 10;
@@ -68,6 +67,5 @@ function codeOf({ code, details }: GrpcFailure): AuthzErrorCode {
   if (LOOKUP_OF_SELF.test(details)) return "UNIMPLEMENTED";
   // The caller's own cancellation is reported by its signal, so this one is the server's.
   if (code === 1) return "UNAVAILABLE";
-  if (code === 13 && CONNECTION_LOST.test(details)) return "UNAVAILABLE";
   return CODES[code] ?? "INTERNAL";
 }

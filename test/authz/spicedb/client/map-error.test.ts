@@ -11,7 +11,7 @@ const DEPTH = "the check request has exceeded the allowable maximum depth of 50:
 describe("mapGrpcError", () => {
   test.each([
     [1, "context canceled", "UNAVAILABLE"],
-    [2, "unknown", "INTERNAL"],
+    [2, "unable to find revision: failed to connect to the database", "UNAVAILABLE"],
     [3, "invalid", "INVALID_ARGUMENT"],
     [4, "late", "DEADLINE_EXCEEDED"],
     [5, "No schema has been defined", "FAILED_PRECONDITION"],
@@ -24,11 +24,11 @@ describe("mapGrpcError", () => {
     [10, "serialization", "UNAVAILABLE"],
     [11, "revision expired", "OUT_OF_RANGE"],
     [12, "unimplemented", "UNIMPLEMENTED"],
-    [13, "defect", "INTERNAL"],
+    [13, "defect", "UNAVAILABLE"],
     [13, "Received RST_STREAM with code 2", "UNAVAILABLE"],
     [13, "BUG: cannot call HintForEntrypoint for kind SELF_ENTRYPOINT\nstack", "UNIMPLEMENTED"],
     [14, "No connection established", "UNAVAILABLE"],
-    [15, "loss", "INTERNAL"],
+    [15, "loss", "UNAVAILABLE"],
     [16, "invalid preshared key", "UNAVAILABLE"],
     [99, "new", "INTERNAL"],
   ])("status %i (%s) is %s", (code, details, expected) => {
