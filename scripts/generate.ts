@@ -13,6 +13,7 @@ import { readTaggedTests, withRequirementTests } from "./generate/requirements.t
 import { rulesReference } from "./generate/rules-reference.ts";
 import { withServiceConfigReference } from "./generate/service-config-reference.ts";
 import { serviceConfigType } from "./generate/service-config-type.ts";
+import { readShippedFiles, shippedServicesSource } from "./generate/shipped-services.ts";
 import { templatesSource } from "./generate/templates.ts";
 
 const root = new URL("../", import.meta.url);
@@ -26,6 +27,7 @@ const notes = notesExample();
 const outputs: readonly (readonly [string, string])[] = [
   ["src/gen/templates.ts", templatesSource(sources)],
   ["src/gen/annotation.ts", annotationSource()],
+  ["src/gen/shipped-services.ts", shippedServicesSource(await readShippedFiles())],
   ["src/gen/check-answers.ts", checkAnswersSource()],
   ["bin/buf-plugin-svc-access", checkEntry()],
   ["src/gen/service-config.ts", serviceConfigType()],

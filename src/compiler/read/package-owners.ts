@@ -1,5 +1,6 @@
 import { DescriptorError } from "../../api/descriptors/file-outline.ts";
 import type { PlatformConfig } from "../../config/config.ts";
+import { SHIPPED_PACKAGES, SHIPPED_RPCS } from "../../gen/shipped-services.ts";
 
 /** The role of a protobuf package. */
 export type PackageRole =
@@ -36,7 +37,7 @@ export class PackageOwners {
     const owner = this.#owners.get(packageName);
     if (owner !== undefined) return { kind: "served", service: owner };
     if (this.#clients.has(packageName)) return { kind: "client" };
-    if (SHIPPED_PACKAGES.has(packageName)) return { kind: "shipped" };
+    if (SHIPPED_PACKAGES.includes(packageName)) return { kind: "shipped" };
     if (this.#services === undefined) return { kind: "served", service: packageName };
     if (this.#services.has(packageName)) {
       throw new DescriptorError(
@@ -48,57 +49,15 @@ export class PackageOwners {
 }
 
 /** The protobuf services whose protos this npm package ships, and their RPCs. */
-export const SHIPPED_SERVICES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  shipped("IAMAuditService", "ListAuditEvents ExportAuditEvents FollowAuditEvents"),
-  shipped(
-    "IAMAuthService",
-    "BuildLoginURL ExchangeCode RefreshToken VerifyToken RevokeToken GetMe UpdateMe GetUserPreferences UpdateUserPreferences",
-  ),
-  shipped(
-    "IAMAuthorizationService",
-    "WriteRelationships CheckPermission ExplainPermission ListAccess ListRelationships",
-  ),
-  shipped("IAMDirectoryService", "GetUser ListUsers GetOrganization ListGroups"),
-  shipped(
-    "IAMGroupService",
-    "CreateGroup GetGroup ListVisibleGroups UpdateGroup MoveGroup DeleteGroup AddMember RemoveMember ListMembers",
-  ),
-  shipped(
-    "IAMLocalUserService",
-    "ListUsers CreateUser GetUser UpdateUser DisableUser EnableUser DeleteUser",
-  ),
-  shipped(
-    "IAMOrganizationService",
-    "CreateOrganization GetOrganization ListOrganizations UpdateOrganization DeleteOrganization",
-  ),
-  shipped("IAMPasswordService", "ChangeMyPassword CreatePasswordResetLink"),
-  shipped(
-    "IAMPermissionService",
-    "CheckPermission CheckBulkPermissions CheckAnyPermission ExplainPermission WriteRelationship DeleteRelationship WriteRelationships ReadRelationships WatchRelationships GetModel LookupResources LookupSubjects",
-  ),
-  shipped("IAMRevocationService", "WatchRevocations"),
-  shipped(
-    "IAMServiceAccountService",
-    "CreateServiceAccount GetServiceAccount ListServiceAccounts UpdateServiceAccount DisableServiceAccount EnableServiceAccount DeleteServiceAccount CreateServiceAccountKey ListServiceAccountKeys DeleteServiceAccountKey",
-  ),
-  shipped(
-    "IAMSessionService",
-    "ListMySessions EndMySession EndMyOtherSessions ListUserSessions EndUserSession EndUserSessions",
-  ),
-]);
-
-/** Their packages. */
-const SHIPPED_PACKAGES: ReadonlySet<string> = new Set(["svc.iam.v1"]);
+const SHIPPED: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(SHIPPED_RPCS).map(([service, rpcs]) => [service, new Set(rpcs)]),
+);
 
 /** Whether a service is a shipped one; one with additional RPCs is not. */
 export function isShipped(service: {
   readonly fullName: string;
   readonly rpcs: readonly { readonly name: string }[];
 }): boolean {
-  const rpcs = SHIPPED_SERVICES.get(service.fullName);
+  const rpcs = SHIPPED.get(service.fullName);
   return rpcs !== undefined && service.rpcs.every(({ name }) => rpcs.has(name));
-}
-
-function shipped(service: string, rpcs: string): [string, ReadonlySet<string>] {
-  return [`svc.iam.v1.${service}`, new Set(rpcs.split(" "))];
 }
