@@ -23,7 +23,12 @@ import { checkAny } from "./lookup/find-resources.ts";
 import { ListingCache, lookupResources, lookupSubjects } from "./lookup/lookups.ts";
 import { readRelationships } from "./lookup/read-relationships.ts";
 import { refuseSubtractedParentheses } from "./workarounds/subtracted-parentheses.ts";
-import { type SchemaWrite, schemaReadiness, writeSchema } from "./write/schema.ts";
+import {
+  type SchemaWrite,
+  type SchemaWriteOptions,
+  schemaReadiness,
+  writeSchema,
+} from "./write/schema.ts";
 import { watch } from "./write/watch.ts";
 import { writeRelationships } from "./write/writes.ts";
 
@@ -42,9 +47,10 @@ export interface SpicedbEngine extends AuthorizationEngine {
    *
    * @param schema the text of the model
    * @throws AuthzError INVALID_ARGUMENT if the text is not a model, or SpiceDB would decide it
-   * incorrectly; FAILED_PRECONDITION if stored relationships block the change
+   * incorrectly; FAILED_PRECONDITION if stored relationships block the change, or with
+   * `replace: false` if SpiceDB has a schema that lacks a part of it
    */
-  writeSchema(schema: string, options?: CallOptions): Promise<SchemaWrite>;
+  writeSchema(schema: string, options?: SchemaWriteOptions): Promise<SchemaWrite>;
 }
 
 /**
@@ -97,8 +103,8 @@ export async function createSpicedbEngine(options: SpicedbEngineOptions): Promis
       run(call, (call) => lookupSubjects(session, cache, request, call)),
     watch: (from?: Revision, call?: CallOptions) => watch(session, from, call),
     ready: () => schemaReadiness(connection, model),
-    writeSchema: (schema: string, call?: CallOptions) =>
-      run(call, (call) => writeSchema(session, schema, call)),
+    writeSchema: (schema: string, options?: SchemaWriteOptions) =>
+      run(options, (call) => writeSchema(session, schema, { ...options, ...call })),
     close: async () => connection.close(),
   };
 }

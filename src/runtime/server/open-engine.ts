@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { AuthzError } from "../../authz/engine/authz-error.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
+import type { SpicedbEngine } from "../../authz/spicedb/index.ts";
 import { SILENT } from "../../common/logger.ts";
 import { MissingRightsError } from "../../database/postgres/postgres-rights.ts";
 import { assertAllRights } from "../../database/service/migrate.ts";
@@ -14,6 +15,7 @@ import { StartUpError } from "../error/start-up-error.ts";
 import { missingDrivers } from "./missing-drivers.ts";
 
 type DatabaseConfig = NonNullable<ServiceConfig["database"]>;
+type SpicedbConfig = NonNullable<ServiceConfig["security"]["authz"]["spicedb"]>;
 
 const NS_PER_SECOND = 1_000_000_000;
 
@@ -84,18 +86,8 @@ export async function createAuthorizationEngine(
   const model = loadModel(config) as Model;
   const { provider, spicedb } = config.security.authz;
   switch (provider) {
-    case "spicedb": {
-      // Loaded on demand: its client is large.
-      const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
-      const {
-        endpoint,
-        token = "",
-        insecure,
-        ca_file: caFile,
-      } = spicedb as NonNullable<typeof spicedb>;
-      const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
-      return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
-    }
+    case "spicedb":
+      return openSpicedb(spicedb as SpicedbConfig, model);
     case "iam": {
       // Loaded on demand: most services have another engine.
       const { openIamEngine } = await import("./open-iam-engine.ts");
@@ -110,6 +102,39 @@ export async function createAuthorizationEngine(
       return createEmbeddedEngine({ model, modelFile, store });
     }
   }
+}
+
+/**
+ * Writes the model of a configuration to its SpiceDB, for a deployment that has one for its services,
+ * as {@link migrateDatabase} makes the tables. It replaces no schema: one that several services share is
+ * merged by a person.
+ *
+ * @returns whether it was written; false if SpiceDB has it, or the configuration names another engine
+ * @throws StartUpError if the model is missing or wrong, or the driver is not installed; AuthzError
+ * FAILED_PRECONDITION if SpiceDB has a schema that lacks a part of the model, UNAVAILABLE without SpiceDB
+ */
+export async function writeModel(config: ServiceConfig): Promise<boolean> {
+  const { provider, spicedb, model: file } = config.security.authz;
+  if (provider !== "spicedb") return false;
+  const problems = [...engineProblems(config), ...(await missingDrivers(config, true))];
+  if (problems.length > 0) throw new StartUpError(problems);
+  const engine = await openSpicedb(spicedb as SpicedbConfig, loadModel(config) as Model);
+  try {
+    const text = readFileSync(file as string, "utf8");
+    return (await engine.writeSchema(text, { replace: false })).written;
+  } finally {
+    await engine.close();
+  }
+}
+
+async function openSpicedb(
+  { endpoint, token = "", insecure, ca_file: caFile }: SpicedbConfig,
+  model: Model,
+): Promise<SpicedbEngine> {
+  // Loaded on demand: its client is large.
+  const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
+  const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
+  return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
 }
 
 async function openStore(database: DatabaseConfig): Promise<RelationshipStore> {

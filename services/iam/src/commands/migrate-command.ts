@@ -15,7 +15,8 @@ export function migrateCommand(configuration: string): Command {
       "after",
       `
 Run it as the owner of the tables, before the first start and before each start of a new version, if
-the service itself has a role that may only use them. It needs no encryption key.
+the service itself has a role that may only use them. It needs no encryption key. A SpiceDB that has no
+schema gets the model; it replaces no other schema: merge the models with svc-access model merge.
 
 Examples:
   DATABASE_URL=$OWNER_URL svc-iam migrate /etc/svc-iam/service.yaml

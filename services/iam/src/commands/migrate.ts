@@ -1,13 +1,19 @@
 import type { TableChange } from "svc-access/database";
-import { migrateDatabase, planMigration } from "svc-access/runtime";
+import { migrateDatabase, planMigration, writeModel } from "svc-access/runtime";
 import { loadIamConfig } from "../config/load-iam-config.ts";
 import { IAM_TABLES } from "../store/tables.ts";
 import { EXIT } from "./run/run-command.ts";
 
-/** Migrates the tables of the runtime and of the service. @returns the exit code */
+/**
+ * Migrates the tables of the runtime and of the service, and writes the model to a SpiceDB that has no
+ * schema.
+ *
+ * @returns the exit code
+ */
 export async function migrateAll(file: string): Promise<number> {
   const { config } = loadIamConfig(file);
   process.stdout.write(`${REPORTS[await migrateDatabase(config, IAM_TABLES)]}\n`);
+  if (await writeModel(config)) process.stdout.write("wrote the model to SpiceDB\n");
   return EXIT.done;
 }
 

@@ -3,12 +3,14 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { openPostgres, query } from "../../../../test/support/postgres.ts";
 import { runProgram } from "../../../../test/support/programs.ts";
+import { spicedbIsAbsent, startSpicedb } from "../../../../test/support/spicedb.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const MODEL = join(import.meta.dirname, "../../../../model/iam.zed");
+const EMBEDDED = { provider: "embedded", model: MODEL };
 const CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-iam-migrate-"));
@@ -18,7 +20,7 @@ const keys = join(folder, "encryption-key");
 const file = join(folder, "service.yaml");
 
 /** Writes the configuration, and runs a command of svc-iam with it. */
-function run(command: "migrate" | "serve", database: object) {
+function run(command: "migrate" | "serve", database: object, authz: object = EMBEDDED) {
   const settings = {
     environment: "test",
     service: "iam",
@@ -30,7 +32,7 @@ function run(command: "migrate" | "serve", database: object) {
         oidc: { issuer: "http://localhost:18080/v1/iam/oidc", audience: [CLIENT] },
         gateway: { trusted_peers: ["127.0.0.1"] },
       },
-      authz: { provider: "embedded", model: MODEL },
+      authz,
     },
     database,
     iam: {
@@ -89,6 +91,37 @@ describe("the tables of PostgreSQL", async () => {
       );
     },
   );
+});
+
+describe.skipIf(spicedbIsAbsent())("the schema of SpiceDB", () => {
+  test("is written where there is none, and no other schema is replaced", async () => {
+    const spicedb = await startSpicedb();
+    onTestFinished(() => spicedb.stop());
+    const { endpoint, token } = spicedb;
+    const database = { driver: "sqlite", file: join(folder, "spicedb.db") };
+    const authz = (model: string) => {
+      return { provider: "spicedb", model, spicedb: { endpoint, token, insecure: true } };
+    };
+    const first = run("migrate", database, authz(MODEL));
+    expect(first).toEqual({
+      status: 0,
+      stdout: "created the tables\nwrote the model to SpiceDB\n",
+      stderr: "",
+    });
+    const again = run("migrate", database, authz(MODEL));
+    expect([again.status, again.stdout]).toEqual([0, "the tables already have this version\n"]);
+
+    const other = join(folder, "other.zed");
+    writeFileSync(other, "definition user {}\ndefinition book {\n  relation reader: user\n}\n");
+    const replaced = run("migrate", database, authz(other));
+    expect(replaced.status).toBe(2);
+    expect(replaced.stderr).toMatch(/does not contain the service's model: .*book.*model merge/);
+    const intact = run("migrate", database, authz(MODEL));
+    expect([intact.status, intact.stdout]).toEqual([0, "the tables already have this version\n"]);
+    await spicedb.stop();
+    const down = run("migrate", database, authz(MODEL));
+    expect([down.status, down.stderr]).toEqual([2, expect.stringMatching(/^svc-iam: .*SpiceDB/)]);
+  });
 });
 
 test.each([

@@ -13,16 +13,23 @@ export interface SchemaWrite {
   readonly written: boolean;
 }
 
+/** How a schema is written. */
+export interface SchemaWriteOptions extends CallOptions {
+  /** Whether a schema that lacks a part of it may be replaced; true if absent. */
+  readonly replace?: boolean;
+}
+
 /**
  * Writes a schema into SpiceDB, unless SpiceDB's schema contains it with the same meaning.
  *
  * @throws AuthzError INVALID_ARGUMENT if the text is not a model, or SpiceDB would decide it
- * incorrectly; FAILED_PRECONDITION if stored relationships block the change, naming the relation
+ * incorrectly; FAILED_PRECONDITION if stored relationships block the change, naming the relation, or
+ * if it would replace another schema and may not
  */
 export async function writeSchema(
   { connection, freshness }: Pick<Session, "connection" | "freshness">,
   schema: string,
-  { signal }: CallOptions = {},
+  { signal, replace = true }: SchemaWriteOptions = {},
 ): Promise<SchemaWrite> {
   const { model, diagnostics } = parseModel(schema, "schema");
   const [first] = diagnostics;
@@ -31,8 +38,10 @@ export async function writeSchema(
   }
   refuseSubtractedParentheses(model);
   const stored = await readSchema(connection, signal);
-  if (stored !== undefined && whyNotContained(stored, model) === undefined) {
-    return { written: false };
+  if (stored !== undefined) {
+    const why = whyNotContained(stored, model);
+    if (why === undefined) return { written: false };
+    if (!replace) throw new AuthzError("FAILED_PRECONDITION", why);
   }
   // Each state has the schema of its time: an earlier state would be decided by the old schema.
   const wrote = freshness.write();
