@@ -5,5 +5,7 @@
 import type * as driver from "etcd3";
 import { onMissingDriver } from "./missing-driver.ts";
 
-export const { Etcd3 } = await import("etcd3").catch(onMissingDriver("etcd3"));
+// It is in CommonJS: in a bundle it has the default export only.
+const { default: client } = await import("etcd3").catch(onMissingDriver("etcd3"));
+export const { Etcd3 } = client;
 export type Etcd3 = driver.Etcd3;

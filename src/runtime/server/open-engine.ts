@@ -112,6 +112,12 @@ export async function createAuthorizationEngine(
  * @returns whether it was written; false if SpiceDB has it, or the configuration names another engine
  * @throws StartUpError if the model is missing or wrong, or the driver is not installed; AuthzError
  * FAILED_PRECONDITION if SpiceDB has a schema that lacks a part of the model, UNAVAILABLE without SpiceDB
+ *
+ * @example
+ * ```ts
+ * const { config } = loadServiceConfig("service.yaml");
+ * if (await writeModel(config)) console.log("wrote the model to SpiceDB");
+ * ```
  */
 export async function writeModel(config: ServiceConfig): Promise<boolean> {
   const { provider, spicedb, model: file } = config.security.authz;

@@ -11,6 +11,11 @@ const MAX_NODES = 2000;
 /**
  * A copy of a value for the log: plain data, without secrets, of bounded depth and size. Cycles,
  * errors, maps and other values that are not JSON are described in words.
+ *
+ * @example
+ * ```ts
+ * redact({ user: "alice", password: "secret" }); // {user: "alice", password: "***"}
+ * ```
  */
 export function redact(value: unknown): unknown {
   return new Redaction().value(value, 0);

@@ -1,0 +1,66 @@
+/**
+ * Bundles a service into a folder that needs Node.js and nothing else, as images contain it:
+ *
+ *   node scripts/bundle-service.ts FOLDER OUT [ENTRY…]
+ *
+ * An entry is a file in `src`, `main.ts` if none is named. The result is as shallow as the source, so
+ * that programs find `gen` by the same relative path: `dist` for `src`, with `gen/routes` and the
+ * models beside it.
+ */
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+
+const [folder = "", out = "", ...entries] = process.argv.slice(2);
+if (!existsSync(join(folder, "src")) || out === "")
+  fail("usage: bundle-service.ts FOLDER OUT [ENTRY…]");
+// The folder is copied into images as it is, so nothing else may be in it.
+if (existsSync(out) && readdirSync(out).length > 0) fail(`${out} is not empty: remove it first`);
+
+const root = resolve(import.meta.dirname, "..");
+const source = resolve(folder, "src");
+const dist = resolve(out, "dist");
+
+await build({
+  absWorkingDir: root,
+  entryPoints: [
+    ...(entries.length === 0 ? ["main.ts"] : entries).map((entry) => join(source, entry)),
+  ],
+  outbase: source,
+  outdir: dist,
+  bundle: true,
+  // What a configuration does not use, such as a driver, is not loaded.
+  splitting: true,
+  chunkNames: "[name]-[hash]",
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "external",
+  logLevel: "error",
+  // Packages in CommonJS require modules of Node.js, and find files beside their own.
+  define: { __dirname: "import.meta.dirname" },
+  banner: {
+    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+  },
+});
+await build({
+  entryPoints: [join(import.meta.dirname, "container/health.ts")],
+  outfile: join(dist, "health.js"),
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  logLevel: "error",
+});
+writeFileSync(join(out, "package.json"), '{"type": "module", "private": true}\n');
+mkdirSync(join(out, "gen"));
+cpSync(join(folder, "gen/routes"), join(out, "gen/routes"), { recursive: true });
+cpSync(join(root, "model"), join(out, "model"), { recursive: true });
+// Read by the client of etcd, from the folder beside that of its code.
+cpSync(join(root, "node_modules/etcd3/proto"), join(out, "proto"), { recursive: true });
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(2);
+}

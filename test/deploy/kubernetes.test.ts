@@ -1,0 +1,121 @@
+/** deploy/kubernetes: valid by the schemas of Kubernetes, and a configuration that svc-iam takes. */
+import { randomBytes } from "node:crypto";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { loadIamConfig } from "../../services/iam/src/config/load-iam-config.ts";
+import { runProgram } from "../support/programs.ts";
+import { ROOT } from "../support/workspace.ts";
+
+/** The oldest that has all that the files use (`preStop.sleep`), and a new one. */
+const VERSIONS = ["1.30", "1.37"];
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-kubernetes-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const files = globSync("deploy/kubernetes/*.yaml", { cwd: ROOT }).sort();
+const resources: any[] = files.flatMap((file) =>
+  parseAllDocuments(readFileSync(join(ROOT, file), "utf8")).map((one) => one.toJS()),
+);
+const one = (kind: string) => resources.find((resource) => resource.kind === kind);
+
+/** The folder of kubernetes-validate: what scripts/build-kubernetes-validate.sh printed. */
+const validator = process.env["KUBERNETES_VALIDATE"] ?? "";
+
+function validatorIsAbsent(): boolean {
+  if (validator !== "") return false;
+  const message =
+    "there is no kubernetes-validate: set KUBERNETES_VALIDATE to the output of scripts/build-kubernetes-validate.sh";
+  if (process.env["CI"] === "true") throw new Error(message);
+  console.warn(`SKIPPED, the schemas of Kubernetes: ${message}`);
+  return true;
+}
+
+describe.skipIf(validatorIsAbsent())("the schemas of Kubernetes", () => {
+  const validate = (version: string, paths: readonly string[]) =>
+    runProgram(
+      "python3",
+      [join(validator, "bin/kubernetes-validate"), "--strict", "-k", version, ...paths],
+      { cwd: ROOT, env: { PYTHONPATH: validator } },
+    );
+
+  test.each(VERSIONS)("all files are valid in %s", (version) => {
+    const { status, stdout, stderr } = validate(version, files);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(stdout.match(/ passed for resource /g)).toHaveLength(resources.length);
+  });
+
+  test("a wrong key is found", () => {
+    const path = join(folder, "wrong.yaml");
+    const text = readFileSync(join(ROOT, "deploy/kubernetes/svc-iam.yaml"), "utf8");
+    writeFileSync(path, text.replace("readinessProbe:", "readinesProbe:"));
+    expect(validate("1.37", [path]).status).not.toBe(0);
+  });
+});
+
+test("the configuration is one that svc-iam takes in production", () => {
+  const keys = join(folder, "secrets");
+  const text = one("ConfigMap").data["service.yaml"] as string;
+  expect(text).toContain("environment: production");
+  const file = join(folder, "service.yaml");
+  writeFileSync(
+    file,
+    text
+      .replaceAll(/\/run\/secrets\/svc-iam\/[\w-]+/g, keys)
+      .replace("/app/model/iam.zed", join(ROOT, "model/iam.zed")),
+  );
+  writeFileSync(keys, randomBytes(32).toString("base64"));
+  process.env["DATABASE_URL"] = "postgres://iam:secret@postgres.data:5432/iam";
+  try {
+    const { config } = loadIamConfig(file);
+    expect(config.service).toBe("iam");
+  } finally {
+    delete process.env["DATABASE_URL"];
+  }
+});
+
+test("ports, secrets, labels and users fit together", () => {
+  const deployment = one("Deployment").spec.template;
+  const job = one("Job").spec.template;
+  const [container] = deployment.spec.containers;
+  const configuration = one("ConfigMap").data["service.yaml"] as string;
+  for (const { containerPort } of container.ports) {
+    expect(configuration).toContain(`0.0.0.0:${containerPort}`);
+  }
+  const names = container.ports.map(({ name }: { name: string }) => name);
+  for (const { targetPort } of one("Service").spec.ports) expect(names).toContain(targetPort);
+  const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+  for (const { httpGet } of probes) expect(names).toContain(httpGet.port);
+  for (const selector of [
+    one("Service").spec.selector,
+    one("PodDisruptionBudget").spec.selector.matchLabels,
+    one("NetworkPolicy").spec.podSelector.matchLabels,
+  ]) {
+    expect(deployment.metadata.labels).toMatchObject(selector);
+  }
+  // The Secret that the comment makes has each key that is read.
+  const comment = readFileSync(join(ROOT, "deploy/kubernetes/configuration.yaml"), "utf8");
+  const made = [...comment.matchAll(/--from-literal=([\w-]+)=/g)].map(([, key]) => key);
+  const read = [...configuration.matchAll(/\/run\/secrets\/svc-iam\/([\w-]+)/g)].map(
+    ([, key]) => key,
+  );
+  const ofPods = [deployment, job].flatMap(({ spec }) => spec.containers[0].env);
+  const fromEnvironment = ofPods.map(({ valueFrom }) => valueFrom.secretKeyRef.key);
+  expect(made.sort()).toEqual([...read, ...fromEnvironment].sort());
+  // The user, and the time to stop, are those of the image and the configuration.
+  const image = readFileSync(join(ROOT, "Dockerfile"), "utf8");
+  for (const { spec } of [deployment, job]) {
+    expect(image).toContain(
+      `USER ${spec.securityContext.runAsUser}:${spec.securityContext.runAsGroup}`,
+    );
+    expect(spec.containers[0].securityContext).toEqual({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+    });
+  }
+  expect(deployment.spec.terminationGracePeriodSeconds).toBeGreaterThan(5 + 10 + 6);
+});
