@@ -5,6 +5,7 @@ import { auditCommand } from "./commands/audit/audit-command.ts";
 import { bootstrapCommand } from "./commands/bootstrap-command.ts";
 import { completionCommand } from "./commands/completion/completion-command.ts";
 import { configCommand } from "./commands/config-command.ts";
+import { connectBy } from "./commands/connection/connect.ts";
 import { endSessionsCommand } from "./commands/end-sessions-command.ts";
 import { loginCommand, logoutCommand } from "./commands/login/login-command.ts";
 import { migrateCommand } from "./commands/migrate-command.ts";
@@ -62,6 +63,11 @@ export function createProgram(): Command {
   }
   program.commandsGroup("The shell:");
   program.addCommand(completionCommand(program));
+  program.hook("preAction", (_, command) => {
+    const file: unknown = command.opts()["offline"];
+    if (typeof file !== "string") return;
+    connectBy(async () => (await import("./offline.ts")).connectOffline(file));
+  });
   settle(program);
   return program;
 }

@@ -55,6 +55,7 @@ export async function openIam(
   let engine: Opened["engine"] | undefined;
   try {
     engine = await createAuthorizationEngine(config);
+    engine = shortcuts.engine?.(engine) ?? engine;
     const opened = { configuration, database, engine, design, logger };
     return await optionsOf(opened, shortcuts);
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   type RelationshipUpdate,
 } from "svc-access/authz";
 import { type Principal, ServiceError } from "svc-access/runtime";
+import { isOperator } from "../operator/operator.ts";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 import {
   type Ancestry,
@@ -125,8 +126,9 @@ function placeOf(
 function relationshipsOf(
   id: string,
   { organizationId, parentId }: NewGroup,
-  { subjectType, subjectId }: Caller,
+  caller: Caller,
 ): readonly RelationshipUpdate[] {
+  const { subjectType, subjectId } = caller;
   const owner = {
     resource: { type: "group", id },
     relation: "owner",
@@ -135,7 +137,8 @@ function relationshipsOf(
   const relationships = [
     zoneOf(id, organizationId),
     ...(parentId === "" ? [] : [parentOf(id, parentId)]),
-    owner,
+    // The operator is no subject of the model: those above the group own it.
+    ...(isOperator(caller) ? [] : [owner]),
   ];
   return relationships.map((relationship) => ({ operation: "TOUCH", relationship }));
 }

@@ -53,8 +53,10 @@ export interface OpenedIdentity {
   readonly jobs: readonly Job[];
 }
 
-/** What tests replace, since it costs much processor time. */
+/** What tests replace, since it costs much processor time, and an operator without a server. */
 export interface Shortcuts {
+  /** Wraps the engine of the configuration. */
+  readonly engine?: ((engine: Opened["engine"]) => Opened["engine"]) | undefined;
   /** Makes the signing keys of the embedded provider. */
   readonly newKey?: KeyMaker | undefined;
   /** The cost of new hashes of passwords. */

@@ -2,6 +2,7 @@ import type { AuthorizationEngine } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { LinkMaker } from "../accounts/reset-links.ts";
+import { isOperator } from "../operator/operator.ts";
 import type { AccountRights } from "../users/account-rights.ts";
 
 /** What the decision needs. */
@@ -33,6 +34,8 @@ export class ResetRights {
   async assertMayReset(maker: LinkMaker, accountId: string, signal: AbortSignal): Promise<void> {
     const { accounts, engine, rights, organization } = this.#options;
     const { subjectType: type, subjectId: id } = maker;
+    // Whoever can write to the database needs no right in it.
+    if (isOperator(maker)) return;
     // Of another type, whether it is disabled or deleted would not be known.
     const account = type === "user" ? await accounts.find(id) : undefined;
     if (account === undefined || account.disabled) {

@@ -2,6 +2,7 @@ import type { ServiceDatabase, Transaction } from "svc-access/database";
 import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
 import type { AccountChanges } from "../accounts/account-changes.ts";
 import type { ServiceAccountDatabase } from "../accounts/service-accounts/service-accounts.ts";
+import { isOperator } from "../operator/operator.ts";
 import type { RemovalTransaction } from "../removals/removal-kind.ts";
 import type { Revocations } from "../sessions/revocations.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
@@ -59,10 +60,11 @@ export class AccountWrites {
     ) => Promise<AccountWrite<Result>>,
   ): Promise<Result> {
     const { database, users, revocations, organization } = this.#options;
-    const callerId = callingUser(call, organization);
+    const isUser = !isOperator(requirePrincipal(call));
+    const callerIds = isUser ? [callingUser(call, organization)] : [];
     const result = await database.inTransaction(async (tx) => {
-      const enabled = await users.lock(tx.$pickTables<"iam_users">(), [callerId]);
-      if (!enabled.has(callerId)) {
+      const enabled = await users.lock(tx.$pickTables<"iam_users">(), callerIds);
+      if (enabled.size < callerIds.length) {
         throw new ServiceError("FORBIDDEN", "the caller is not an enabled local user");
       }
       const accounts = tx.$pickTables<"iam_service_accounts" | "iam_service_account_keys">();

@@ -4,6 +4,7 @@ import type { AccountChange, AccountChanges } from "../accounts/account-changes.
 import type { LocalAccount } from "../accounts/account-row.ts";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { ResetLinks } from "../accounts/reset-links.ts";
+import { isOperator } from "../operator/operator.ts";
 import type { RemovalTransaction } from "../removals/removal-kind.ts";
 import type { Removals } from "../removals/removals.ts";
 import type { LastOwner } from "../rights/last-owner.ts";
@@ -144,8 +145,10 @@ export class UserChanges {
     if (ended === undefined) throw noUser();
   }
 
-  async #enabledCaller(call: CallContext): Promise<string> {
+  /** @returns undefined for the operator, who is no user */
+  async #enabledCaller(call: CallContext): Promise<string | undefined> {
     const { accounts, organization } = this.#options;
+    if (isOperator(requirePrincipal(call))) return undefined;
     const id = callingUser(call, organization);
     const account = await accounts.find(id);
     if (account === undefined || account.disabled) throw notEnabled();
@@ -157,9 +160,10 @@ export class UserChanges {
     return this.#options.rights.assertCovers(requirePrincipal(call), account, call.signal);
   }
 
-  async #lock(tx: RemovalTransaction, callerId: string, id: string): Promise<void> {
-    const enabled = await this.#options.changes.lock(usersIn(tx), [callerId, id]);
-    if (!enabled.has(callerId)) throw notEnabled();
+  async #lock(tx: RemovalTransaction, callerId: string | undefined, id: string): Promise<void> {
+    const ids = callerId === undefined ? [id] : [callerId, id];
+    const enabled = await this.#options.changes.lock(usersIn(tx), ids);
+    if (callerId !== undefined && !enabled.has(callerId)) throw notEnabled();
   }
 }
 

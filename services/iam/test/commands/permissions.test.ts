@@ -77,7 +77,7 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
   [
     "a relation without a resource",
     ["relationship", "list", "--relation", "owner"],
-    /--relation needs --resource/,
+    /required option '--resource <type\[:id\]>' not specified/,
   ],
   [
     "a relationship that is not one",
@@ -93,7 +93,7 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
   [
     "an export of an object",
     ["relationship", "export", "--resource", "zone:acme"],
-    /is a type, such as zone/,
+    /--resource "zone:acme" is an object: name types, such as zone/,
   ],
   ["an import of no file", ["relationship", "import", "none.txt"], /none\.txt cannot be read/],
 ];
@@ -175,6 +175,15 @@ test("what is exported can be imported, and a line that is wrong is named [CMD-2
     expect.stringMatching(/^svc-iam: -:2: "zone" is not a valid relationship/),
   ]);
   expect((await line.run("check", "user:bob", "admin", "zone:acme")).status).toBe(1);
+});
+
+test("several types are exported, as text or as JSON on lines [CMD-2]", async () => {
+  const flags = ["--resource", "zone", "group", "--format", "json"];
+  const { status, stdout } = await line.run("relationship", "export", ...flags);
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout.split("\n")[0] ?? "")).toMatchObject({ resource: { type: "zone" } });
+  const unknown = await line.run("relationship", "export", "--resource", "planet");
+  expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining("planet")]);
 });
 
 test("the server decides what a person may do [CMD-2]", async () => {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { IAMAuditService } from "../../../gen/svc/iam/v1/audit_pb.ts";
 import { IAMAuditServiceRoutes } from "../../../gen/svc/iam/v1/audit_server.ts";
-import { connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
 import { printJson, printLine } from "../run/print.ts";
 import { EXIT, say } from "../run/run-command.ts";
@@ -14,7 +14,7 @@ const PAGE = 500;
 /** Shows events, newest first. @returns the exit code */
 export async function queryEvents({ limit, ...flags }: ListFlags & FilterFlags): Promise<number> {
   const read = readFilter(flags);
-  await using connection = connect();
+  await using connection = await connect();
   const filter = await namedFilter(connection, read);
   const audit = connection.client(IAMAuditService, IAMAuditServiceRoutes);
   let count = 0;
@@ -33,7 +33,7 @@ export async function queryEvents({ limit, ...flags }: ListFlags & FilterFlags):
 /** Writes all events, the oldest first. @returns the exit code */
 export async function exportEvents(flags: CallFlags & FilterFlags): Promise<number> {
   const read = readFilter(flags);
-  await using connection = connect();
+  await using connection = await connect();
   const filter = await namedFilter(connection, read);
   const audit = connection.client(IAMAuditService, IAMAuditServiceRoutes);
   let count = 0;
@@ -50,7 +50,7 @@ export async function followEvents(
   flags: CallFlags & FilterFlags & { readonly position?: string },
 ): Promise<number> {
   const read = readFilter(flags);
-  await using connection = connect();
+  await using connection = await connect();
   const filter = await namedFilter(connection, read);
   const audit = connection.client(IAMAuditService, IAMAuditServiceRoutes);
   const signal = interrupted();

@@ -1,12 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
-import {
-  type ClientInterceptor,
-  createHttpClient,
-  type HttpRoute,
-  type ServiceClient,
-} from "svc-access/runtime";
-import { readLogin, type SavedLogin, writeLogin } from "../login/saved-login.ts";
-import { CommandError } from "../run/command-error.ts";
+import type { HttpRoute, ServiceClient } from "svc-access/runtime";
 
 /** Calls of the API as somebody. */
 export interface Connection extends AsyncDisposable {
@@ -17,65 +10,4 @@ export interface Connection extends AsyncDisposable {
     service: Service,
     routes: readonly HttpRoute[],
   ): ServiceClient<Service>;
-}
-
-/** A command waits longer than a service for one answer. */
-const TIMEOUT_MS = 30_000;
-/** An access token that expires sooner is not used: the call and the clocks take time. */
-const MARGIN_MS = 30_000;
-
-/** Opens a connection as the person who logged in. @throws CommandError if nobody did */
-export function connect(): Connection {
-  const login = readLogin();
-  if (login === undefined) {
-    throw new CommandError("nobody is logged in: run svc-iam login https://iam.example.com");
-  }
-  const bearer = bearerOf(login);
-  const clients: AsyncDisposable[] = [];
-  return {
-    organizationId: login.organizationId,
-    client(service, routes) {
-      const client = createHttpClient(service, routes, {
-        baseUrl: login.server,
-        timeoutMs: TIMEOUT_MS,
-        userAgent: "svc-iam",
-        before: [bearer],
-      });
-      clients.push(client);
-      return client;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const client of clients.splice(0)) await client[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** Sends the access token, which is refreshed before it expires. */
-function bearerOf(saved: SavedLogin): ClientInterceptor {
-  let login: Promise<SavedLogin> = Promise.resolve(saved);
-  return async (call, next) => {
-    login = login.then(freshLogin);
-    call.headers.set("authorization", `Bearer ${(await login).accessToken}`);
-    return next();
-  };
-}
-
-async function freshLogin(login: SavedLogin): Promise<SavedLogin> {
-  if (isFresh(login)) return login;
-  // Another command may have refreshed it since, and its refresh token replaces this one.
-  const stored = readLogin();
-  const newest = stored?.server === login.server ? stored : login;
-  if (isFresh(newest)) return newest;
-  const { refreshToken } = newest;
-  if (refreshToken === undefined) {
-    throw new CommandError("the login has ended: run svc-iam login");
-  }
-  const { refreshLogin } = await import("../login/device-login.ts");
-  const refreshed = { ...newest, ...(await refreshLogin(newest, refreshToken)) };
-  writeLogin(refreshed);
-  return refreshed;
-}
-
-function isFresh({ expires }: SavedLogin): boolean {
-  return expires - Date.now() > MARGIN_MS;
 }

@@ -1,7 +1,8 @@
 import { IAMGroupService } from "../../../gen/svc/iam/v1/groups_pb.ts";
 import { IAMGroupServiceRoutes } from "../../../gen/svc/iam/v1/groups_server.ts";
 import { SubjectReferenceSchema } from "../../../gen/svc/iam/v1/relationship_pb.ts";
-import { type Connection, connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
+import type { Connection } from "../connection/connection.ts";
 import { idOf, namedObject } from "../connection/names.ts";
 import { subjectOf, type WrittenSubject } from "../connection/references.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
@@ -37,7 +38,7 @@ export function removeMember(given: string, member: string, flags: CallFlags): P
 
 /** Lists the members of a group. @returns the exit code */
 export async function listMembers(given: string, { limit, format }: ListFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);
   const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);
@@ -67,7 +68,7 @@ async function change(
   apply: Change,
 ): Promise<number> {
   const written = subjectOf(text);
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);
   const { relation, ...member } = await namedObject(connection, written);

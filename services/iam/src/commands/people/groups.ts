@@ -6,7 +6,7 @@ import {
 import { IAMDirectoryServiceRoutes } from "../../../gen/svc/iam/v1/directory_server.ts";
 import { IAMGroupService } from "../../../gen/svc/iam/v1/groups_pb.ts";
 import { IAMGroupServiceRoutes } from "../../../gen/svc/iam/v1/groups_server.ts";
-import { connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
 import { idOf } from "../connection/names.ts";
 import { CommandError } from "../run/command-error.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
@@ -33,7 +33,7 @@ export interface PlaceFlags extends CallFlags {
 /** Lists groups. @returns the exit code */
 export async function listGroups(flags: ListFlags & PlaceFlags): Promise<number> {
   const { parent, limit, format } = flags;
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const parentId = parent === undefined ? "" : await idOf(connection, "group", parent);
   const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);
@@ -51,7 +51,7 @@ export async function listGroups(flags: ListFlags & PlaceFlags): Promise<number>
 
 /** Shows a group. @returns the exit code */
 export async function getGroup(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);
   const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);
@@ -63,7 +63,7 @@ export async function getGroup(given: string, { format }: CallFlags): Promise<nu
 /** Creates a group. @returns the exit code */
 export async function createGroup(displayName: string, flags: PlaceFlags): Promise<number> {
   const { parent, format } = flags;
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const parentId = parent === undefined ? "" : await idOf(connection, "group", parent);
   const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);
@@ -79,7 +79,7 @@ export async function updateGroup(
   flags: CallFlags & { readonly name: string; readonly etag?: string },
 ): Promise<number> {
   const { name: displayName, etag = "", format } = flags;
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);
   const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);
@@ -102,7 +102,7 @@ export async function moveGroup(
   if ((parent !== undefined) === top) {
     throw new CommandError("name one place: --parent <group>, or --top");
   }
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);
   const parentId = parent === undefined ? "" : await idOf(connection, "group", parent);
@@ -114,7 +114,7 @@ export async function moveGroup(
 
 /** Deletes a group. @returns the exit code */
 export async function deleteGroup(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);
   const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);

@@ -5,7 +5,7 @@ import {
   ServiceAccountKeySchema,
 } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
 import { IAMServiceAccountServiceRoutes } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
-import { connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
 import { idOf } from "../connection/names.ts";
 import type { CallFlags } from "../run/flags.ts";
 import { readSmallFile } from "../run/input.ts";
@@ -33,7 +33,7 @@ const KEYS: Shown<typeof ServiceAccountKeySchema> = {
 
 /** Lists the keys of a service account. @returns the exit code */
 export async function listKeys(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const { keys } = await accounts.listServiceAccountKeys({ serviceAccountId });
@@ -52,7 +52,7 @@ export async function createKey(given: string, flags: CreateKeyFlags): Promise<n
   const { publicKey: file, expires, format } = flags;
   const expireTime = expires === undefined ? {} : { expireTime: timeOf("--expires", expires, 1) };
   const publicKey = file === undefined ? "" : readSmallFile("--public-key", file);
-  await using connection = connect();
+  await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const made = await accounts.createServiceAccountKey({
@@ -75,7 +75,7 @@ export async function deleteKey(
   keyId: string,
   { format }: CallFlags,
 ): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   await accounts.deleteServiceAccountKey({ serviceAccountId, keyId });

@@ -4,7 +4,7 @@ import {
   ServiceAccountSchema,
 } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
 import { IAMServiceAccountServiceRoutes } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
-import { connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
 import { idOf } from "../connection/names.ts";
 import { CommandError } from "../run/command-error.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
@@ -26,7 +26,7 @@ const ACCOUNTS: Shown<typeof ServiceAccountSchema> = {
 
 /** Lists service accounts. @returns the exit code */
 export async function listServiceAccounts({ limit, format }: ListFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const listed = await readPages(limit, async (page) => {
     const found = await accounts.listServiceAccounts(page);
@@ -38,7 +38,7 @@ export async function listServiceAccounts({ limit, format }: ListFlags): Promise
 
 /** Shows a service account. @returns the exit code */
 export async function getServiceAccount(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const { serviceAccount } = await accounts.getServiceAccount({ serviceAccountId });
@@ -56,7 +56,7 @@ export async function createServiceAccount(
   displayName: string,
   { audience = [], format }: CreateAccountFlags,
 ): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const { serviceAccount } = await accounts.createServiceAccount({ displayName, audience });
   const done = `service account ${printable(displayName)} created: ${serviceAccount?.id}`;
@@ -77,7 +77,7 @@ export async function updateServiceAccount(
   if (paths.length === 0) {
     throw new CommandError("there is nothing to change: name --name or --audience");
   }
-  await using connection = connect();
+  await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const { serviceAccount } = await accounts.updateServiceAccount({
@@ -92,7 +92,7 @@ export async function updateServiceAccount(
 
 /** Bars a service account from getting tokens. @returns the exit code */
 export async function disableServiceAccount(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const { serviceAccount } = await accounts.disableServiceAccount({ serviceAccountId });
@@ -103,7 +103,7 @@ export async function disableServiceAccount(given: string, { format }: CallFlags
 
 /** Lets a service account get tokens again. @returns the exit code */
 export async function enableServiceAccount(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const { serviceAccount } = await accounts.enableServiceAccount({ serviceAccountId });
@@ -114,7 +114,7 @@ export async function enableServiceAccount(given: string, { format }: CallFlags)
 
 /** Deletes a service account. @returns the exit code */
 export async function deleteServiceAccount(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   await accounts.deleteServiceAccount({ serviceAccountId });

@@ -5,7 +5,7 @@ import {
   SessionSchema,
 } from "../../../gen/svc/iam/v1/sessions_pb.ts";
 import { IAMSessionServiceRoutes } from "../../../gen/svc/iam/v1/sessions_server.ts";
-import { connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
 import { idOf } from "../connection/names.ts";
 import { CommandError } from "../run/command-error.ts";
 import type { CallFlags } from "../run/flags.ts";
@@ -39,7 +39,7 @@ export interface SessionFlags extends CallFlags {
 
 /** Lists sessions. @returns the exit code */
 export async function listSessions({ user, format }: SessionFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const service = connection.client(IAMSessionService, IAMSessionServiceRoutes);
   const { sessions } =
     user === undefined
@@ -68,7 +68,7 @@ export async function endSessions(
   if (all && user === undefined) {
     throw new CommandError("--all needs --user: write --others to keep the session of this login");
   }
-  await using connection = connect();
+  await using connection = await connect();
   const service = connection.client(IAMSessionService, IAMSessionServiceRoutes);
   const userId = user === undefined ? undefined : await idOf(connection, "user", user);
   let ended = 1;

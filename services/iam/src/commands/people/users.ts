@@ -11,7 +11,8 @@ import {
   IAMLocalUserServiceRoutes,
   IAMPasswordServiceRoutes,
 } from "../../../gen/svc/iam/v1/users_server.ts";
-import { type Connection, connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
+import type { Connection } from "../connection/connection.ts";
 import { idOf } from "../connection/names.ts";
 import { CommandError } from "../run/command-error.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
@@ -39,7 +40,7 @@ export async function listUsers(
   flags: ListFlags & { readonly query?: string; readonly group?: string },
 ): Promise<number> {
   const { query = "", group, limit, format } = flags;
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const groupId = group === undefined ? "" : await idOf(connection, "group", group);
   const directory = connection.client(IAMDirectoryService, IAMDirectoryServiceRoutes);
@@ -53,7 +54,7 @@ export async function listUsers(
 
 /** Shows a user. @returns the exit code */
 export async function getUser(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const { organizationId } = connection;
   const userId = await idOf(connection, "user", given);
   const users = connection.client(IAMLocalUserService, IAMLocalUserServiceRoutes);
@@ -78,7 +79,7 @@ export interface CreateUserFlags extends CallFlags {
 export async function createUser(username: string, flags: CreateUserFlags): Promise<number> {
   const { email, displayName = username, passwordFile, format } = flags;
   const given = passwordFile === undefined ? undefined : firstLine(passwordFile);
-  await using connection = connect();
+  await using connection = await connect();
   const users = connection.client(IAMLocalUserService, IAMLocalUserServiceRoutes);
   const password = given ?? randomBytes(48).toString("base64url");
   const { user } = await users.createUser({ username, email, displayName, password });
@@ -106,7 +107,7 @@ export async function updateUser(given: string, flags: UpdateUserFlags): Promise
   if (paths.length === 0) {
     throw new CommandError("there is nothing to change: name a field, such as --display-name");
   }
-  await using connection = connect();
+  await using connection = await connect();
   const userId = await idOf(connection, "user", given);
   const users = connection.client(IAMLocalUserService, IAMLocalUserServiceRoutes);
   const { user } = await users.updateUser({
@@ -120,7 +121,7 @@ export async function updateUser(given: string, flags: UpdateUserFlags): Promise
 
 /** Bars a user from logging in. @returns the exit code */
 export async function disableUser(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const userId = await idOf(connection, "user", given);
   const users = connection.client(IAMLocalUserService, IAMLocalUserServiceRoutes);
   const { user } = await users.disableUser({ userId });
@@ -130,7 +131,7 @@ export async function disableUser(given: string, { format }: CallFlags): Promise
 
 /** Lets a user log in again. @returns the exit code */
 export async function enableUser(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const userId = await idOf(connection, "user", given);
   const users = connection.client(IAMLocalUserService, IAMLocalUserServiceRoutes);
   const { user } = await users.enableUser({ userId });
@@ -140,7 +141,7 @@ export async function enableUser(given: string, { format }: CallFlags): Promise<
 
 /** Deletes a user. @returns the exit code */
 export async function deleteUser(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   const userId = await idOf(connection, "user", given);
   const users = connection.client(IAMLocalUserService, IAMLocalUserServiceRoutes);
   await users.deleteUser({ userId });
@@ -151,7 +152,7 @@ export async function deleteUser(given: string, { format }: CallFlags): Promise<
 
 /** Makes a link for a new password. @returns the exit code */
 export async function makeResetLink(given: string, { format }: CallFlags): Promise<number> {
-  await using connection = connect();
+  await using connection = await connect();
   await showLink(connection, await idOf(connection, "user", given), format);
   return EXIT.done;
 }

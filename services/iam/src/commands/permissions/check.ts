@@ -5,7 +5,7 @@ import {
   IAMAuthorizationServiceExplainPermissionResponseSchema,
 } from "../../../gen/svc/iam/v1/administration_pb.ts";
 import { IAMAuthorizationServiceRoutes } from "../../../gen/svc/iam/v1/administration_server.ts";
-import { connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
 import { namedObject } from "../connection/names.ts";
 import { objectOf, permissionOf, subjectOf } from "../connection/references.ts";
 import type { CallFlags } from "../run/flags.ts";
@@ -31,7 +31,7 @@ export async function check(question: Question, flags: CheckFlags): Promise<numb
   const subject = question.subject === "me" ? undefined : subjectOf(question.subject);
   const permission = permissionOf(question.permission);
   const resource = objectOf(question.resource);
-  await using connection = connect();
+  await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const request = {
     permission,

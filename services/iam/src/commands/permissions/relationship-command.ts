@@ -18,13 +18,13 @@ by its id, user name or e-mail address, a group or service account by its id or 
 Examples:
   svc-iam relationship list --resource zone:acme
   svc-iam relationship write zone:acme#user_manager@user:alice
-  svc-iam relationship export > relationships.txt`,
+  svc-iam relationship export --resource zone group > relationships.txt`,
     );
   group.addCommand(
     listCommand(
       new Command("list")
         .description("List the relationships that you may see.")
-        .option("--resource <type[:id]>", "of this type, or of this object")
+        .requiredOption("--resource <type[:id]>", "of this type, or of this object")
         .option("--relation <name>", "of this relation"),
     )
       .addHelpText(
@@ -81,16 +81,18 @@ Exit codes: 0 deleted, or they did not exist; 2 usage, or a server that refuses 
 }
 
 function exportCommand(): Command {
-  return new Command("export")
-    .description("Write all relationships that you may see, one a line, with ids.")
-    .option("--resource <type>", "of this type")
+  return callCommand(
+    new Command("export")
+      .description("Write all relationships that you may see, one a line, with ids.")
+      .requiredOption("--resource <type...>", "of these types"),
+  )
     .addHelpText(
       "after",
       `
-The lines are those that import reads.
+The lines are those that import reads. JSON is a relationship as an object on each line.
 
 Examples:
-  svc-iam relationship export > relationships.txt
+  svc-iam relationship export --resource zone group > relationships.txt
 
 Exit codes: 0 all were written, 2 usage, or a server that refuses or does not answer.`,
     )

@@ -5,7 +5,8 @@ import {
   RelationshipSchema,
   WriteMode,
 } from "../../../gen/svc/iam/v1/relationship_pb.ts";
-import { type Connection, connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
+import type { Connection } from "../connection/connection.ts";
 import { namedObject } from "../connection/names.ts";
 import {
   objectOf,
@@ -26,7 +27,7 @@ export const MOST = 1000;
 
 /** The flags of `svc-iam relationship list`. */
 export interface RelationshipListFlags extends ListFlags {
-  readonly resource?: string;
+  readonly resource: string;
   readonly relation?: string;
 }
 
@@ -38,14 +39,11 @@ const COLUMNS: readonly Column<Relationship>[] = [
 
 /** Lists relationships. @returns the exit code */
 export async function listRelationships(flags: RelationshipListFlags): Promise<number> {
-  const { resource = "", relation: given, limit, format } = flags;
+  const { resource, relation: given, limit, format } = flags;
   const relation = given === undefined ? "" : permissionOf(given);
-  if (relation !== "" && resource === "") {
-    throw new CommandError("--relation needs --resource: relations are those of a type");
-  }
   const hasId = resource.includes(":");
   const written = hasId ? objectOf(resource) : { type: resource, id: "" };
-  await using connection = connect();
+  await using connection = await connect();
   const { type: resourceType, id: resourceId } = hasId
     ? await namedObject(connection, written)
     : written;
@@ -71,7 +69,7 @@ export async function writeRelationships(
   { create = false, format }: WriteFlags,
 ): Promise<number> {
   const written = readTexts(texts);
-  await using connection = connect();
+  await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const relationships = await named(connection, written);
   const mode = create ? WriteMode.CREATE : WriteMode.TOUCH;
@@ -86,7 +84,7 @@ export async function deleteRelationships(
   { format }: CallFlags,
 ): Promise<number> {
   const written = readTexts(texts);
-  await using connection = connect();
+  await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const deletions = await named(connection, written);
   const { revision } = await service.writeRelationships({ deletions });

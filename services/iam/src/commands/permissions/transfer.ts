@@ -1,8 +1,10 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { toJson } from "@bufbuild/protobuf";
 import { IAMAuthorizationService } from "../../../gen/svc/iam/v1/administration_pb.ts";
 import { IAMAuthorizationServiceRoutes } from "../../../gen/svc/iam/v1/administration_server.ts";
-import { connect } from "../connection/connection.ts";
+import { RelationshipSchema } from "../../../gen/svc/iam/v1/relationship_pb.ts";
+import { connect } from "../connection/connect.ts";
 import { relationshipOf, type WrittenRelationship } from "../connection/references.ts";
 import { CommandError } from "../run/command-error.ts";
 import type { CallFlags } from "../run/flags.ts";
@@ -15,24 +17,32 @@ import { MOST, named } from "./relationships.ts";
 const MOST_LINES = 1_000_000;
 const MAX_LINE = 2048;
 
-/** Writes all visible relationships to standard output. @returns the exit code */
-export async function exportRelationships(flags: { readonly resource?: string }): Promise<number> {
-  const { resource: resourceType = "" } = flags;
-  if (resourceType.includes(":")) {
-    throw new CommandError("--resource of an export is a type, such as zone");
+/** Writes all visible relationships of some types to standard output. @returns the exit code */
+export async function exportRelationships(
+  flags: CallFlags & { readonly resource: readonly string[] },
+): Promise<number> {
+  const { resource: types, format } = flags;
+  const wrong = types.find((type) => type.includes(":"));
+  if (wrong !== undefined) {
+    throw new CommandError(
+      `--resource ${JSON.stringify(wrong)} is an object: name types, such as zone`,
+    );
   }
-  await using connection = connect();
+  await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   let count = 0;
-  let pageToken = "";
-  do {
-    const page = await service.listRelationships({ resourceType, pageSize: MOST, pageToken });
-    for (const relationship of page.relationships) {
-      await printLine(printable(relationshipText(relationship)));
-      count++;
-    }
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "");
+  for (const resourceType of types) {
+    let pageToken = "";
+    do {
+      const page = await service.listRelationships({ resourceType, pageSize: MOST, pageToken });
+      for (const relationship of page.relationships) {
+        if (format === "json") await printJson(toJson(RelationshipSchema, relationship));
+        else await printLine(printable(relationshipText(relationship)));
+        count++;
+      }
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+  }
   say(`${count} relationship${count === 1 ? "" : "s"}`);
   return EXIT.done;
 }
@@ -40,7 +50,7 @@ export async function exportRelationships(flags: { readonly resource?: string })
 /** Writes the relationships of a file. @returns the exit code */
 export async function importRelationships(file: string, { format }: CallFlags): Promise<number> {
   const written = await readLines(file);
-  await using connection = connect();
+  await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const relationships = await named(connection, written);
   let count = 0;

@@ -4,7 +4,7 @@ import {
   IAMAuthorizationService,
 } from "../../../gen/svc/iam/v1/administration_pb.ts";
 import { IAMAuthorizationServiceRoutes } from "../../../gen/svc/iam/v1/administration_server.ts";
-import { connect } from "../connection/connection.ts";
+import { connect } from "../connection/connect.ts";
 import { namedObject } from "../connection/names.ts";
 import { objectOf, permissionOf } from "../connection/references.ts";
 import type { ListFlags } from "../run/flags.ts";
@@ -35,7 +35,7 @@ export async function whoCan(
 ): Promise<number> {
   const permission = permissionOf(permissionText);
   const written = objectOf(resourceText);
-  await using connection = connect();
+  await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const resource = await namedObject(connection, written);
   let isIncomplete = false;

@@ -24,7 +24,10 @@ export function withFormat(command: Command): Command {
 
 /** Adds the flags of a command that calls the API. */
 export function callCommand(command: Command): Command {
-  return withFormat(command);
+  return withFormat(command).option(
+    "--offline <configuration>",
+    "work on the store of this configuration as operator; no server may run",
+  );
 }
 
 /** Adds the flags of a command that lists. */
