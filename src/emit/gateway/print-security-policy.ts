@@ -99,6 +99,7 @@ function corsSpec(cors: CorsPlan): Record<string, unknown> {
       "Content-Type",
       "X-Request-ID",
       "X-Trace-ID",
+      "Idempotency-Key",
       "Traceparent",
       "Tracestate",
       ...(cors.connect ? CONNECT_HEADERS : []),
@@ -111,7 +112,12 @@ function corsSpec(cors: CorsPlan): Record<string, unknown> {
 
 /** The response headers that pages of other origins may read. */
 export function exposedHeaders({ connect }: CorsPlan): string[] {
-  return ["X-Request-ID", "Content-Length", ...(connect ? CONNECT_EXPOSED_HEADERS : [])];
+  return [
+    "X-Request-ID",
+    "Content-Length",
+    "Idempotent-Replayed",
+    ...(connect ? CONNECT_EXPOSED_HEADERS : []),
+  ];
 }
 
 // The lists of the service's own CORS, which the edge's replaces: `src/runtime/http/exchange/cors.ts`.

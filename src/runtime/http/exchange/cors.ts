@@ -8,7 +8,13 @@ export interface CorsConfig {
 
 // The lists of TRANS-5 in docs/requirements.md.
 const METHODS = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
-const OWN_HEADERS = ["Authorization", "Content-Type", "X-Request-ID", "X-Trace-ID"];
+const OWN_HEADERS = [
+  "Authorization",
+  "Content-Type",
+  "X-Request-ID",
+  "X-Trace-ID",
+  "Idempotency-Key",
+];
 /** The headers of Connect and gRPC-Web that their clients in browsers send. */
 const RPC_HEADERS = [
   "Connect-Protocol-Version",
@@ -25,6 +31,7 @@ const RPC_HEADERS = [
 const HEADERS = [...OWN_HEADERS, ...RPC_HEADERS].join(", ");
 const EXPOSED = [
   "X-Request-ID",
+  "Idempotent-Replayed",
   "Retry-After",
   "RateLimit-Limit",
   "RateLimit-Remaining",

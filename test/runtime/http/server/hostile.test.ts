@@ -387,8 +387,8 @@ describe("other origins (41)", () => {
       "Access-Control-Allow-Origin: https://app.example.com",
       "Access-Control-Allow-Credentials: true",
       "Access-Control-Allow-Methods: GET, POST, PUT, PATCH, DELETE, OPTIONS",
-      "Access-Control-Allow-Headers: Authorization, Content-Type, X-Request-ID, X-Trace-ID",
-      "Access-Control-Expose-Headers: X-Request-ID",
+      "Access-Control-Allow-Headers: Authorization, Content-Type, X-Request-ID, X-Trace-ID, Idempotency-Key",
+      "Access-Control-Expose-Headers: X-Request-ID, Idempotent-Replayed",
       "Access-Control-Max-Age: 3600",
       "Vary: Origin",
     ]) {
