@@ -68,7 +68,9 @@ export class PlatformProcess {
 
   #kill(): void {
     const { pid } = this.#child;
-    if (pid !== undefined && !this.#hasEnded) process.kill(-pid, "SIGKILL");
+    if (pid === undefined || this.#hasEnded) return;
+    process.kill(-pid, "SIGKILL");
+    process.stderr.write(`npm start: ${this.name} did not end within 7 s, and was killed\n`);
   }
 
   #end(how: string, resolve: (text: string) => void): void {

@@ -45,10 +45,12 @@ async function run(args: readonly string[], ending: Ending): Promise<void> {
   await compileHub(signal);
   const addresses = addressesOf(ports);
   const plan = { ports, addresses, data, tokens: makeTokens() };
+  process.stdout.write("\nStarting svc-iam\n");
   ending.watch(new PlatformProcess(iamProgram(plan)));
   await untilReady("svc-iam", addresses.iam, signal);
   let { seeded } = state;
   if (seeded === undefined) {
+    process.stdout.write("Making the first users\n");
     const iam = await seedIam(plan, state.password, signal);
     await startHub(plan, iam.users.alice, ending);
     const { users, account } = iam;
@@ -63,6 +65,7 @@ async function run(args: readonly string[], ending: Ending): Promise<void> {
 }
 
 async function startHub(plan: PlatformPlan, owner: string, ending: Ending): Promise<void> {
+  process.stdout.write("Starting the hub and the Git service\n");
   ending.watch(new PlatformProcess(gitProgram(plan)));
   ending.watch(new PlatformProcess(hubProgram(plan, owner)));
   await untilReady("the hub", plan.addresses.hub, ending.signal);

@@ -239,6 +239,17 @@ describe.runIf(IS_THOROUGH)("at other moments", () => {
     expect(await next.exited).toBe(0);
   });
 
+  test("a process that does not end in 7 s is killed", async () => {
+    const run = checkout.start();
+    await run.printed(READY);
+    const [iam] = [...checkout.processes()].find(([, line]) => line.includes(" serve ")) ?? [];
+    process.kill(iam as number, "SIGSTOP");
+    run.signal("SIGINT", "group");
+    expect(await run.exited).toBe(0);
+    expect(run.errors).toContain("npm start: svc-iam did not end within 7 s, and was killed\n");
+    await nothingRuns();
+  });
+
   test("a killed npm takes everything with it", async () => {
     const run = checkout.start();
     await run.printed(READY);
