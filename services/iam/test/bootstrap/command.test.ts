@@ -9,8 +9,8 @@ import { columnsOf } from "../../../../test/support/effort.ts";
 import { freePort } from "../../../../test/support/free-port.ts";
 import { FIRST } from "../support/bootstrap.ts";
 import { asUser } from "../support/iam-service.ts";
+import { MAIN, runIam } from "../support/run-program.ts";
 
-const PROGRAM = new URL("../../src/main.ts", import.meta.url).pathname;
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
 const CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
 
@@ -38,15 +38,7 @@ iam:
 `,
 );
 
-/** Runs a command to its end. */
-async function run(...flags: readonly string[]) {
-  const child = spawn(process.execPath, [PROGRAM, ...flags], { cwd: folder });
-  const output = { stdout: "", stderr: "" };
-  child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk));
-  child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk));
-  const [status] = await once(child, "close");
-  return { status, ...output };
-}
+const run = (...args: readonly string[]) => runIam(args, { cwd: folder });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -71,7 +63,7 @@ describe("beside a service that runs", () => {
   let served: ChildProcess;
   let log = "";
   beforeAll(async () => {
-    served = spawn(process.execPath, [PROGRAM, "serve", file], { cwd: folder });
+    served = spawn(process.execPath, [MAIN, "serve", file], { cwd: folder });
     const isUp = new Promise<void>((resolve, reject) => {
       served.stdout?.on("data", (chunk: Buffer) => {
         log += chunk;

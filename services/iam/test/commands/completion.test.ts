@@ -1,15 +1,14 @@
 /** `svc-iam completion`, in a real bash. */
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runProgram } from "../../../../test/support/programs.ts";
 import { completionsOf } from "../../src/commands/completion/print-completion.ts";
 import { createProgram } from "../../src/program.ts";
+import { runIam } from "../support/run-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
-const run = (...args: readonly string[]) => runProgram(process.execPath, [MAIN, ...args]);
+const run = (...args: readonly string[]) => runIam(args);
 
-test("an unknown shell is refused with those that are known [CMD-3]", () => {
-  const { status, stdout, stderr } = run("completion", "csh");
+test("an unknown shell is refused with those that are known [CMD-3]", async () => {
+  const { status, stdout, stderr } = await run("completion", "csh");
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(/^svc-iam: error: .*'csh' is invalid.*bash, zsh, fish.*\n$/);
 });
@@ -39,8 +38,8 @@ const LINES: readonly [string, RegExp][] = [
   ["svc-iam who", /^who-can$/],
 ];
 
-test.each(LINES)("bash completes %j [CMD-6]", (line, expected) => {
-  const script = run("completion", "bash");
+test.each(LINES)("bash completes %j [CMD-6]", async (line, expected) => {
+  const script = await run("completion", "bash");
   expect(script.status).toBe(0);
   const complete = `${script.stdout}
     COMP_WORDS=(${line}); [[ "${line}" == *" " ]] && COMP_WORDS+=("")
@@ -53,8 +52,8 @@ test.each(LINES)("bash completes %j [CMD-6]", (line, expected) => {
 test.each([
   ["zsh", /^#compdef svc-iam\n/],
   ["fish", /^function __svc_iam_path\n/],
-])("there is a script for %s [CMD-6]", (shell, expected) => {
-  const { status, stdout } = run("completion", shell);
+])("there is a script for %s [CMD-6]", async (shell, expected) => {
+  const { status, stdout } = await run("completion", shell);
   expect([status, stdout]).toEqual([0, expect.stringMatching(expected)]);
   expect(stdout).toContain("service-account key");
 });

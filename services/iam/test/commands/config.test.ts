@@ -1,37 +1,36 @@
-/** `svc-iam config` and `svc-iam migrate --dry-run`, as processes. */
+/** `svc-iam config` and `svc-iam migrate --dry-run`. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { runProgram } from "../../../../test/support/programs.ts";
+import { runIam } from "../support/run-program.ts";
 
 const SERVICE = join(import.meta.dirname, "../../service.yaml");
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "svc-iam-config-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const TOKEN = "an-internal-token-that-nobody-may-see";
 const env = { DATA: folder, INTERNAL_TOKEN: TOKEN };
-const run = (...args: readonly string[]) => runProgram(process.execPath, [MAIN, ...args], { env });
+const run = (...args: readonly string[]) => runIam(args, { env });
 
-test("a configuration with problems is reported, each with its position [CMD-3]", () => {
+test("a configuration with problems is reported, each with its position [CMD-3]", async () => {
   const file = join(folder, "wrong.yaml");
   const text = readFileSync(SERVICE, "utf8");
   writeFileSync(file, text.replace("organization: $", "organisation: $").replace("port", "prot"));
   for (const command of ["check", "print"]) {
-    const { status, stdout, stderr } = run("config", command, file);
+    const { status, stdout, stderr } = await run("config", command, file);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^svc-iam: the configuration .* problems?:\n/);
     expect(stderr).toMatch(/wrong\.yaml:\d+:\d+ iam/);
     expect(stderr).toContain("organisation");
   }
-  expect(run("config").stderr).toMatch(/^Usage: svc-iam config/);
+  expect((await run("config")).stderr).toMatch(/^Usage: svc-iam config/);
 });
 
-test("a valid configuration is printed with its defaults and without its secrets [CMD-6]", () => {
-  const checked = run("config", "check", SERVICE);
+test("a valid configuration is printed with its defaults and without its secrets [CMD-6]", async () => {
+  const checked = await run("config", "check", SERVICE);
   expect(checked).toMatchObject({ status: 0, stdout: `${SERVICE} is valid\n` });
-  const { status, stdout, stderr } = run("config", "print", SERVICE);
+  const { status, stdout, stderr } = await run("config", "print", SERVICE);
   expect([status, stderr]).toEqual([0, ""]);
   expect(stdout).not.toContain(TOKEN);
   const { iam, database, security } = JSON.parse(stdout);
@@ -40,16 +39,16 @@ test("a valid configuration is printed with its defaults and without its secrets
   expect(security.authn.internal_call.token).toBe("***");
 });
 
-test("a dry run says which tables it would create, and creates none [CMD-6]", () => {
-  const planned = run("migrate", SERVICE, "--dry-run");
+test("a dry run says which tables it would create, and creates none [CMD-6]", async () => {
+  const planned = await run("migrate", SERVICE, "--dry-run");
   expect([planned.status, planned.stderr]).toEqual([1, ""]);
   expect(planned.stdout).toMatch(/^audit: create, version \d+\n/);
   expect(planned.stdout).toMatch(/^iam: create, version \d+$/m);
   expect(planned.stdout).toMatch(/^relationship: create, version \d+$/m);
   expect(existsSync(join(folder, "iam.db"))).toBe(false);
 
-  expect(run("migrate", SERVICE).stdout).toBe("created the tables\n");
-  expect(run("migrate", SERVICE, "--dry-run")).toEqual({
+  expect((await run("migrate", SERVICE)).stdout).toBe("created the tables\n");
+  expect(await run("migrate", SERVICE, "--dry-run")).toEqual({
     status: 0,
     stdout: "the tables already have this version\n",
     stderr: "",

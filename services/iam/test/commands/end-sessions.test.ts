@@ -2,7 +2,6 @@ import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runProgram } from "../../../../test/support/programs.ts";
 import { endEverySession } from "../../src/sessions/end-every-session.ts";
 import { sessionRow } from "../../src/sessions/login-session.ts";
 import { Revocations } from "../../src/sessions/revocations.ts";
@@ -13,8 +12,8 @@ import { AS_HUB, type IamService } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../support/log-in-at.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
 import { resetLinkOf } from "../support/passwords.ts";
+import { runIam } from "../support/run-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const FILES = ["iam.db", "iam.relationships.db"];
 
 let iam: IamService;
@@ -28,8 +27,7 @@ const refresh = ({ refreshToken }: LoggedIn) =>
   iam.call("POST", "/v1/iam/tokens:refresh", { refreshToken }, AS_HUB);
 const me = async (tokens: LoggedIn) =>
   (await iam.call("GET", "/v1/iam/me", undefined, withToken(tokens))).status;
-const endSessions = () =>
-  runProgram(process.execPath, [MAIN, "end-sessions", path("service.yaml")]);
+const endSessions = () => runIam(["end-sessions", path("service.yaml")]);
 
 /** Ends the session of a token. */
 async function end(tokens: LoggedIn): Promise<void> {
@@ -69,7 +67,7 @@ test("a restored backup brings no ended login back once all sessions were ended,
   expect((await refresh(ended)).status).toBe(400);
   await iam.stop();
   await restore();
-  const { status, stdout, stderr } = endSessions();
+  const { status, stdout, stderr } = await endSessions();
   expect([status, stderr]).toEqual([0, ""]);
   // Those of two logins and a browser, and that of the browser at this service.
   expect(stdout).toBe("sessions ended: 4\n");
@@ -84,12 +82,12 @@ test("a restored backup brings no ended login back once all sessions were ended,
   expect(await opens()).toBe(404);
   const again = await logInAt(iam, "alice", PASSWORD);
   expect((await refresh(again)).status).toBe(200);
-  expect(endSessions().stdout).toBe("sessions ended: 1\n");
+  expect((await endSessions()).stdout).toBe("sessions ended: 1\n");
   await expect.poll(() => me(again)).toBe(401);
 });
 
-test("a configuration that does not exist is a problem that a person must fix", () => {
-  const { status, stdout, stderr } = runProgram(process.execPath, [MAIN, "end-sessions", "/none"]);
+test("a configuration that does not exist is a problem that a person must fix", async () => {
+  const { status, stdout, stderr } = await runIam(["end-sessions", "/none"]);
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("/none");
 });

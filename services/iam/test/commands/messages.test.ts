@@ -1,13 +1,11 @@
-/** What all commands of `svc-iam` have in common, as processes. */
+/** What all commands of `svc-iam` have in common. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { columnsOf } from "../../../../test/support/effort.ts";
 import { runProgram } from "../../../../test/support/programs.ts";
 import { ROOT } from "../../../../test/support/workspace.ts";
-
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
-const run = (...args: readonly string[]) => runProgram(process.execPath, [MAIN, ...args]);
+import { MAIN, runIam } from "../support/run-program.ts";
 
 const WRONG: readonly [string, readonly string[], RegExp][] = [
   [
@@ -26,8 +24,11 @@ const COMMANDS = ["serve", "migrate", "rewrap", "bootstrap", "end-sessions"];
 describe.each(COMMANDS.map((name, turn) => ({ name, turn })))("svc-iam $name", ({ name, turn }) => {
   test.each(columnsOf(WRONG, turn, 2))(
     "says with its name what is wrong: %s",
-    (_, args, message) => {
-      const { status, stdout, stderr } = run(name, ...args);
+    async (_, args, message) => {
+      const { status, stdout, stderr } =
+        name === "serve"
+          ? runProgram(process.execPath, [MAIN, name, ...args])
+          : await runIam([name, ...args]);
       expect([status, stdout]).toEqual([2, ""]);
       expect(stderr).toMatch(message);
       expect(stderr).not.toMatch(/^ +at /m);
@@ -37,7 +38,11 @@ describe.each(COMMANDS.map((name, turn) => ({ name, turn })))("svc-iam $name", (
 
 test("svc-iam --version prints the version of this repository", () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  expect(run("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
+  expect(runProgram(process.execPath, [MAIN, "--version"])).toEqual({
+    status: 0,
+    stdout: `${version}\n`,
+    stderr: "",
+  });
 });
 
 /** Prints what is resolved, on standard error. */

@@ -1,4 +1,4 @@
-/** `svc-iam migrate` and `svc-iam serve` with the roles of docs/database.md, as processes. */
+/** `svc-iam migrate` and `svc-iam serve` with the roles of docs/database.md. */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,8 +7,8 @@ import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { openPostgres, query } from "../../../../test/support/postgres.ts";
 import { runProgram } from "../../../../test/support/programs.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../../../test/support/spicedb.ts";
+import { MAIN, runIam } from "../support/run-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const MODEL = join(import.meta.dirname, "../../../../model/iam.zed");
 const EMBEDDED = { provider: "embedded", model: MODEL };
 const CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
@@ -20,7 +20,7 @@ const keys = join(folder, "encryption-key");
 const file = join(folder, "service.yaml");
 
 /** Writes the configuration, and runs a command of svc-iam with it. */
-function run(command: "migrate" | "serve", database: object, authz: object = EMBEDDED) {
+async function run(command: "migrate" | "serve", database: object, authz: object = EMBEDDED) {
   const settings = {
     environment: "test",
     service: "iam",
@@ -44,7 +44,9 @@ function run(command: "migrate" | "serve", database: object, authz: object = EMB
   };
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(settings));
-  return runProgram(process.execPath, [MAIN, command, file]);
+  // A server listens to the signals of its process.
+  if (command === "serve") return runProgram(process.execPath, [MAIN, command, file]);
+  return runIam([command, file]);
 }
 
 describe("the tables of PostgreSQL", async () => {
@@ -72,21 +74,21 @@ describe("the tables of PostgreSQL", async () => {
         `alter default privileges in schema svc_access grant select, insert, update, delete on tables to ${name}`,
       );
       const asService = { driver: "postgres", url: at(name) };
-      const early = run("serve", asService);
+      const early = await run("serve", asService);
       expect(early.status).toBe(2);
       expect(early.stderr).toMatch(
         /has no iam tables.*: run svc-iam migrate as their owner first$/m,
       );
-      const byOther = run("migrate", asService);
+      const byOther = await run("migrate", asService);
       expect([byOther.status, byOther.stdout]).toEqual([2, ""]);
       expect(byOther.stderr).toMatch(/^svc-iam: .* as their owner first$/m);
 
-      const migrated = run("migrate", { driver: "postgres", url: at(owner) });
+      const migrated = await run("migrate", { driver: "postgres", url: at(owner) });
       expect(migrated).toEqual({ status: 0, stdout: "created the tables\n", stderr: "" });
       const again = { status: 0, stdout: "the tables already have this version\n", stderr: "" };
-      expect(run("migrate", asService)).toEqual(again);
+      expect(await run("migrate", asService)).toEqual(again);
       // The start comes as far as the key file: no table and no right is missing.
-      expect(run("serve", asService).stderr).toMatch(
+      expect((await run("serve", asService)).stderr).toMatch(
         /^svc-iam: the server does not start: iam\.encryption_key_file: /m,
       );
     },
@@ -102,24 +104,24 @@ describe.skipIf(spicedbIsAbsent())("the schema of SpiceDB", () => {
     const authz = (model: string) => {
       return { provider: "spicedb", model, spicedb: { endpoint, token, insecure: true } };
     };
-    const first = run("migrate", database, authz(MODEL));
+    const first = await run("migrate", database, authz(MODEL));
     expect(first).toEqual({
       status: 0,
       stdout: "created the tables\nwrote the model to SpiceDB\n",
       stderr: "",
     });
-    const again = run("migrate", database, authz(MODEL));
+    const again = await run("migrate", database, authz(MODEL));
     expect([again.status, again.stdout]).toEqual([0, "the tables already have this version\n"]);
 
     const other = join(folder, "other.zed");
     writeFileSync(other, "definition user {}\ndefinition book {\n  relation reader: user\n}\n");
-    const replaced = run("migrate", database, authz(other));
+    const replaced = await run("migrate", database, authz(other));
     expect(replaced.status).toBe(2);
     expect(replaced.stderr).toMatch(/does not contain the service's model: .*book.*model merge/);
-    const intact = run("migrate", database, authz(MODEL));
+    const intact = await run("migrate", database, authz(MODEL));
     expect([intact.status, intact.stdout]).toEqual([0, "the tables already have this version\n"]);
     await spicedb.stop();
-    const down = run("migrate", database, authz(MODEL));
+    const down = await run("migrate", database, authz(MODEL));
     expect([down.status, down.stderr]).toEqual([2, expect.stringMatching(/^svc-iam: .*SpiceDB/)]);
   });
 });
@@ -131,9 +133,9 @@ test.each([
     randomBytes(16).toString("base64"),
     /line 1 is not an encryption key/,
   ],
-])("a start with %s ends with exit code 2", (_, text, message) => {
+])("a start with %s ends with exit code 2", async (_, text, message) => {
   if (text !== undefined) writeFileSync(keys, text);
-  const { status, stderr } = run("serve", { driver: "sqlite", file: join(folder, "iam.db") });
+  const { status, stderr } = await run("serve", { driver: "sqlite", file: join(folder, "iam.db") });
   rmSync(keys, { force: true });
   expect(status).toBe(2);
   expect(stderr).toMatch(/^svc-iam: the server does not start: iam\.encryption_key_file: /m);

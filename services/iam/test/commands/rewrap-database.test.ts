@@ -9,9 +9,9 @@ import { Browser } from "../support/browser.ts";
 import { logInBrowser } from "../support/browser-login.ts";
 import { AS_HUB, asUser, type IamService, startIam } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt } from "../support/log-in-at.ts";
+import { MAIN, runIam } from "../support/run-program.ts";
 
 const PASSWORD = "correct horse battery staple";
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const line = () => `${randomBytes(32).toString("base64")}\n`;
 
 const SELF = { iam: { browser_login: "self" } };
@@ -28,8 +28,7 @@ beforeAll(async () => {
 afterAll(() => iam.stop());
 
 const keyFile = () => join(iam.folder, "encryption-key");
-const rewrap = (file = join(iam.folder, "service.yaml")) =>
-  runProgram(process.execPath, [MAIN, "rewrap", file]);
+const rewrap = (file = join(iam.folder, "service.yaml")) => runIam(["rewrap", file]);
 
 async function refresh({ refreshToken }: LoggedIn) {
   const { status, body } = await iam.call(
@@ -56,26 +55,26 @@ test("the encryption key is replaced while the service runs, and logins continue
   writeFileSync(keyFile(), `${fresh}${old}\n`);
   await restart();
   tokens = await refresh(tokens);
-  const { status, stdout, stderr } = rewrap();
+  const { status, stdout, stderr } = await rewrap();
   expect([status, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(/^[1-9]\d* values are now encrypted with the first key\n$/);
   tokens = await refresh(tokens);
   writeFileSync(keyFile(), fresh);
   await restart();
   await refresh(tokens);
-  expect(rewrap().stdout).toBe("0 values are now encrypted with the first key\n");
+  expect((await rewrap()).stdout).toBe("0 values are now encrypted with the first key\n");
 });
 
 test("what cannot be opened is reported, and left as it is", async () => {
   await logInAt(iam, "alice", PASSWORD);
   const known = readFileSync(keyFile(), "utf8");
   writeFileSync(keyFile(), line());
-  const { status, stdout, stderr } = rewrap();
+  const { status, stdout, stderr } = await rewrap();
   writeFileSync(keyFile(), known);
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/^svc-iam: \d+ values could not be opened and are as they were/);
   expect(stderr).not.toContain(known.trim());
-  expect(rewrap().status).toBe(0);
+  expect((await rewrap()).status).toBe(0);
 });
 
 test.each([
@@ -84,7 +83,7 @@ test.each([
 ])("%s is a problem that a person must fix", async (_, file, said) => {
   const known = readFileSync(keyFile(), "utf8");
   appendFileSync(keyFile(), "\nnot a key\n");
-  const { status, stdout, stderr } = rewrap(file);
+  const { status, stdout, stderr } = await rewrap(file);
   writeFileSync(keyFile(), known);
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(said);

@@ -1,4 +1,4 @@
-/** The program svc-iam as processes, logged in at a service of the test. */
+/** The program svc-iam, logged in at a service of the test. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,15 +9,7 @@ import { COMMAND_LINE_CLIENT } from "../../src/commands/login/login-command.ts";
 import { FIRST, linkOf, send } from "./bootstrap.ts";
 import { Browser } from "./browser.ts";
 import { type IamService, type IamServiceOptions, LOGIN_CLIENT, startIam } from "./iam-service.ts";
-
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
-
-/** What a process of the program has written. */
-export interface Ran {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { MAIN, type Ran, runIam } from "./run-program.ts";
 
 /** The client of the command line, as a configuration declares it. */
 export const CLIENT = {
@@ -64,8 +56,12 @@ export class CommandLine {
   start(...args: readonly string[]): ChildProcess {
     return spawn(process.execPath, [MAIN, ...args], {
       cwd: this.folder,
-      env: { ...process.env, XDG_STATE_HOME: this.folder, SVC_IAM_LOGIN_FILE: "", ...this.#env },
+      env: { ...process.env, ...this.#environment },
     });
+  }
+
+  get #environment(): NodeJS.ProcessEnv {
+    return { XDG_STATE_HOME: this.folder, SVC_IAM_LOGIN_FILE: "", ...this.#env };
   }
 
   /** Runs a command to its end. */
@@ -74,11 +70,12 @@ export class CommandLine {
   }
 
   /** Runs a command to its end, with standard input. */
-  async runWith(input: string, ...args: readonly string[]): Promise<Ran> {
-    const child = this.start(...args);
-    const ended = endOf(child);
-    child.stdin?.end(input);
-    return ended;
+  runWith(input: string, ...args: readonly string[]): Promise<Ran> {
+    return runIam(args, {
+      cwd: this.folder,
+      env: this.#environment,
+      ...(input === "" ? {} : { input }),
+    });
   }
 
   /** Runs a command that must succeed, with `--format json`. @returns the value that it prints */
