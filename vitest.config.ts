@@ -33,7 +33,7 @@ export default defineConfig({
     isolate: false,
     // Workers live long, with many modules: with larger young generations V8 collects garbage less often.
     execArgv: ["--max-semi-space-size=32"],
-    // Two cores, and tests of faults and limits that mostly wait.
-    maxWorkers: 5,
+    // Two cores, and tests of faults and limits that mostly wait; each worker loads all modules once.
+    maxWorkers: 4,
   },
 });
