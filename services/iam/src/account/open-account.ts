@@ -8,6 +8,7 @@ import { OWN_ACCOUNT_PATH } from "../provider/embedded/embedded-options.ts";
 import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
 import { SecretBox } from "../secrets/secret-box.ts";
 import { accountHandler } from "./account-handler.ts";
+import { FactorsSection } from "./factors-section.ts";
 import { PasswordSection } from "./password-section.ts";
 import { ProfileSection } from "./profile-section.ts";
 import { SessionsSection } from "./sessions-section.ts";
@@ -19,7 +20,7 @@ import { SessionsSection } from "./sessions-section.ts";
  */
 export function openAccount(context: PartContext): ServicePart {
   const { configuration, database, design, identity } = context;
-  const { accounts, provider } = identity;
+  const { accounts, factors, provider } = identity;
   const { sessions, visitors } = provider;
   const passwords = openPasswordChanges(context);
   if (sessions === undefined || visitors === undefined || passwords === undefined) {
@@ -29,16 +30,18 @@ export function openAccount(context: PartContext): ServicePart {
   const { public_url: origin, encryption_key_file: file } = sections.iam;
   const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
   const preferences = new CurrentPreferences(new PreferenceStore(database.kysely));
+  const forms = new FormTokens(box);
   const handler = accountHandler({
     origin,
     visitors,
     accounts,
     preferences,
-    forms: new FormTokens(box),
+    forms,
     design,
     sections: [
       new ProfileSection({ accounts, preferences }),
       new PasswordSection({ changes: passwords.changes, sessions }),
+      ...(factors === undefined ? [] : [new FactorsSection({ factors, forms })]),
       new SessionsSection(sessions),
     ],
   });

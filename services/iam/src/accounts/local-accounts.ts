@@ -122,6 +122,18 @@ export class LocalAccounts {
     };
   }
 
+  /** The version of the password of an enabled account; undefined for another one. */
+  async passwordVersion(id: string): Promise<number | undefined> {
+    const row = await this.#database
+      .selectFrom("iam_users")
+      .select("password_version")
+      .where("id", "=", id)
+      .where("disabled", "=", 0)
+      .where("deleted_time", "is", null)
+      .executeTakeFirst();
+    return row && Number(row.password_version);
+  }
+
   /**
    * Changes an account.
    *

@@ -8,6 +8,7 @@ import { EncryptionKeyError } from "../secrets/encryption-keys.ts";
 import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
 import { type RewrapResult, rewrap, type SealedColumn } from "../secrets/rewrap.ts";
 import { SecretBox } from "../secrets/secret-box.ts";
+import { SEALED_FACTORS } from "../store/factor-tables.ts";
 import { IAM_TABLES, type IamTables } from "../store/tables.ts";
 
 /** All columns with values that an encryption key seals. */
@@ -15,6 +16,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   SEALED_KEYS,
   SEALED_DOCUMENTS,
   SEALED_SESSIONS,
+  SEALED_FACTORS,
 ];
 
 /**

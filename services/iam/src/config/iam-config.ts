@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { REQUIRING_RELATIONS } from "../factors/required-factors.ts";
 import { AUDIENCE_RULE, isAudience, MAX_AUDIENCES } from "./audience.ts";
 import { servicesConfig } from "./services-config.ts";
 
@@ -130,6 +131,16 @@ export const iamSection = z.strictObject({
   clients: z.array(client).max(1024).default([]),
   /** What services may do with their internal tokens. */
   services: servicesConfig,
+  /** Who must have a second factor, with the embedded provider. */
+  second_factor: z
+    .strictObject({
+      /** Relations to the zone of the organization, also by groups; or `everyone`. */
+      required_for: z
+        .array(z.enum(["everyone", ...REQUIRING_RELATIONS]))
+        .max(8)
+        .default([]),
+    })
+    .prefault({}),
   /** The look of the pages for people. */
   pages: z
     .strictObject({

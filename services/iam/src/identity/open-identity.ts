@@ -17,15 +17,19 @@ import { ServiceAccounts } from "../accounts/service-accounts/service-accounts.t
 import { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
 import { LoginCallbacks } from "../browser-login/login-callbacks.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
+import type { Factors } from "../factors/factors.ts";
 import type { PageDesign } from "../pages/page-design.ts";
 import type { KeyMaker } from "../provider/embedded/keys/signing-keys.ts";
 import { openRevocationFeed } from "../sessions/open-revocation-feed.ts";
 import { Revocations } from "../sessions/revocations.ts";
+import type { FactorTables } from "../store/factor-tables.ts";
 import type { LoginCallbackTables } from "../store/login-callback-tables.ts";
 import { ProviderDatabase } from "../store/provider-database.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { ServiceAccountTables } from "../store/service-account-tables.ts";
 import type { IamTables } from "../store/tables.ts";
+import type { UserTables } from "../store/user-tables.ts";
+import { openFactors } from "./open-factors.ts";
 import { type OpenedProvider, openProvider } from "./open-provider.ts";
 
 /** What is open before the parts of the service are. */
@@ -44,6 +48,8 @@ export interface OpenedIdentity {
   readonly serviceAccounts: ServiceAccounts;
   readonly hasher: PasswordHasher;
   readonly logins: PasswordLogin;
+  /** The second factors of local users; undefined where another provider has them. */
+  readonly factors: Factors | undefined;
   readonly revocations: Revocations;
   readonly ended: Awaited<ReturnType<typeof openRevocationFeed>>;
   readonly recorder: AuditRecorder;
@@ -69,7 +75,7 @@ export interface Shortcuts {
  * @throws EncryptionKeyError or StartUpError where the provider cannot start
  */
 export async function openIdentity(
-  { configuration, database, design, logger }: Opened,
+  { configuration, database, engine, design, logger }: Opened,
   { newKey, hashCost }: Shortcuts,
 ): Promise<OpenedIdentity> {
   const { config, sections } = configuration;
@@ -79,6 +85,15 @@ export async function openIdentity(
   const hasher = new PasswordHasher(hashCost);
   const throttle = new LoginThrottle(kysely);
   const logins = new PasswordLogin({ accounts, hasher, throttle });
+  const isEmbedded = config.security.authn.provider === "embedded";
+  const factors = isEmbedded
+    ? openFactors({
+        configuration,
+        database: database.as<FactorTables & UserTables>(),
+        engine,
+        throttle,
+      })
+    : undefined;
   const revocations = new Revocations(new ProviderDatabase(database.as<ProviderTables>()));
   const ended = await openRevocationFeed(revocations);
   const recorder = await openAuditRecorder(config, { database, logger });
@@ -93,6 +108,10 @@ export async function openIdentity(
     },
     serviceAccounts,
     design,
+    factors: factors && {
+      factors,
+      passwordVersion: (id) => accounts.passwordVersion(id),
+    },
     logger,
     recorder,
     revocations,
@@ -116,6 +135,7 @@ export async function openIdentity(
     serviceAccounts,
     hasher,
     logins,
+    factors,
     revocations,
     ended,
     recorder,

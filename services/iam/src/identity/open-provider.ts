@@ -12,7 +12,7 @@ import { auditClients } from "../provider/embedded/applied-clients.ts";
 import type { ClientDeclaration } from "../provider/embedded/client-declaration.ts";
 import { refuseTakenIds } from "../provider/embedded/client-ids.ts";
 import { OwnClient } from "../provider/embedded/embedded-identity-provider.ts";
-import { OWN_ACCOUNT_PATH } from "../provider/embedded/embedded-options.ts";
+import { OWN_ACCOUNT_PATH, type ProviderFactors } from "../provider/embedded/embedded-options.ts";
 import { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { EmbeddedSessions } from "../provider/embedded/embedded-sessions.ts";
 import { EmbeddedVisitors } from "../provider/embedded/embedded-visitors.ts";
@@ -36,6 +36,8 @@ export interface ProviderParts {
   readonly accounts: Accounts;
   readonly serviceAccounts: ServiceAccountLogins;
   readonly design: PageDesign;
+  /** The second factors of local users; used by the embedded provider only. */
+  readonly factors: ProviderFactors | undefined;
   readonly logger: ProcessLogger;
   readonly recorder: AuditRecorder;
   readonly revocations: Revocations;
@@ -91,6 +93,7 @@ async function openEmbedded({
   accounts,
   serviceAccounts,
   design,
+  factors,
   logger,
   recorder,
   revocations,
@@ -130,6 +133,7 @@ async function openEmbedded({
     accounts,
     serviceAccounts,
     design,
+    ...(factors === undefined ? {} : { factors }),
     database: tables,
     box,
     revocations,

@@ -1,7 +1,9 @@
+import { passkeyForm } from "../factors/factor-forms.ts";
 import { field, formToken, problemBox } from "../pages/form-parts.ts";
 import { type Html, html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import type { MessageKey, Texts, TextValues } from "../pages/texts.ts";
+import { PASSKEY_SCRIPT } from "./passkey-script.ts";
 
 /** Why a form was not accepted. */
 export interface FormProblem {
@@ -21,13 +23,20 @@ export interface InteractionForm {
 }
 
 /** The page on which people enter their password. */
-export function loginPage(form: InteractionForm & { readonly username: string }): Page {
+export function loginPage(
+  form: InteractionForm & {
+    readonly username: string;
+    /** The options of a passkey in place of the password, where there are passkeys. */
+    readonly passkey?: object | undefined;
+  },
+): Page {
   return (texts) => {
     const { say } = texts;
     return {
       title: say("Log in"),
       leadsTo: form.leadsTo,
       isProblem: form.problem !== undefined,
+      ...(form.passkey === undefined ? {} : { script: PASSKEY_SCRIPT }),
       body: html`<p>${say("to continue to {client}", { client: form.client })}</p>
 ${summary(texts, form)}
 <form method="post">
@@ -49,7 +58,16 @@ ${field({
 })}
 <button type="submit" name="action" value="login">${say("Log in")}</button>
 <button class="second" type="submit" name="action" value="cancel" formnovalidate>${say("Cancel")}</button>
-</form>`,
+</form>
+${
+  form.passkey &&
+  passkeyForm(texts, {
+    options: form.passkey,
+    token: form.token,
+    action: "passkey",
+    button: "Log in with a passkey",
+  })
+}`,
     };
   };
 }

@@ -21,9 +21,13 @@ import {
   unimplementedPage,
 } from "./interaction-pages.ts";
 import { redirectUriOf, scopesOf } from "./interaction-parameters.ts";
+import { LoginSteps, type StepResult } from "./login-steps.ts";
+import { type StepPage, stepPage } from "./step-page.ts";
 
 const WRONG: FormProblem = { text: "The user name or the password is wrong." };
 const FORM_EXPIRED: FormProblem = { text: "The form has expired. Send it again." };
+/** The answer of an authenticator takes a part of it. */
+const LONGEST_FORM = 64 * 1024;
 const BUSY: FormProblem = {
   text: "Too many people log in at the moment. Try again in a few seconds.",
 };
@@ -33,11 +37,15 @@ export class InteractionRequest {
   readonly #embedded: EmbeddedProvider;
   readonly #request: RawRequest;
   readonly #call: CallContext;
+  /** Undefined where passwords are enough. */
+  readonly #steps: LoginSteps | undefined;
 
   constructor(embedded: EmbeddedProvider, request: RawRequest, call: CallContext) {
     this.#embedded = embedded;
     this.#request = request;
     this.#call = call;
+    const { factors } = embedded.options;
+    this.#steps = factors && new LoginSteps(factors.factors, factors.passwordVersion);
   }
 
   async respond(): Promise<RawResponse> {
@@ -48,16 +56,17 @@ export class InteractionRequest {
       return this.#view().response(400, expiredPage());
     if (method === "GET" || method === "HEAD") return this.#page(interaction, 200);
     if (method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", "use GET or POST");
-    const form = await formFields(this.#request);
-    if (!this.#embedded.forms.isValid(form, placeOf(interaction))) {
-      return this.#page(interaction, 403, FORM_EXPIRED);
-    }
+    const form = await formFields(this.#request, LONGEST_FORM);
+    const data = this.#embedded.forms.dataOf(form, placeOf(interaction));
+    if (data === undefined) return this.#page(interaction, 403, FORM_EXPIRED);
     if (form.get("action") === "cancel") {
       return this.#finish({ error: "access_denied", error_description: "the login was cancelled" });
     }
     switch (interaction.prompt.name) {
       case "login":
-        return this.#login(interaction, form);
+        return form.get("action") === "login" || this.#steps === undefined
+          ? this.#login(interaction, form)
+          : this.#step(interaction, await this.#steps.act(JSON.parse(data), form, this.#call));
       case "consent":
         return this.#consent(interaction, form);
       default:
@@ -93,6 +102,10 @@ export class InteractionRequest {
     const view = this.#view(interaction);
     const leadsTo = redirectUriOf(interaction);
     const client = await this.#clientName(interaction);
+    if (interaction.prompt.name === "login" && this.#steps !== undefined) {
+      const state = this.#steps.begin();
+      return this.#stepPage(interaction, { outcome: "page", status, state, ...given(problem) });
+    }
     const token = this.#embedded.forms.issue(placeOf(interaction));
     switch (interaction.prompt.name) {
       case "login": {
@@ -124,15 +137,9 @@ export class InteractionRequest {
     switch (result.outcome) {
       case "ok": {
         const { account, passwordVersion } = result;
-        const { id: accountId } = account;
-        recordEvent(this.#embedded.options, {
-          event: "login.succeeded",
-          riskLevel: "LOW",
-          accountId,
-          details: { client },
-        });
-        const login = { accountId, remember: true, amr: ["pwd"], passwordVersion };
-        return this.#finish({ login });
+        const first = { accountId: account.id, passwordVersion };
+        const next = await this.#steps?.afterPassword(first, this.#call);
+        return this.#step(interaction, next ?? { outcome: "done", first, amr: ["pwd"] });
       }
       case "wrong":
         // What was typed as the user name may be a password.
@@ -161,6 +168,43 @@ export class InteractionRequest {
         return { ...page, headers: { ...headers, "Retry-After": "5" } };
       }
     }
+  }
+
+  /** Completes the login, or shows its next page. */
+  async #step(interaction: Interaction, result: StepResult): Promise<RawResponse> {
+    const { options } = this.#embedded;
+    const client = String(interaction.params["client_id"]);
+    if (result.event !== undefined) {
+      const { method, ...event } = result.event;
+      const riskLevel = event.event === "second_factor.used" ? "LOW" : "MEDIUM";
+      recordEvent(options, { ...event, riskLevel, details: { client, method } });
+    }
+    if (result.outcome === "page") return this.#stepPage(interaction, result);
+    const { accountId, passwordVersion } = result.first;
+    recordEvent(options, {
+      event: "login.succeeded",
+      riskLevel: "LOW",
+      accountId,
+      details: { client },
+    });
+    const login = { accountId, remember: true, amr: [...result.amr], passwordVersion };
+    return this.#finish({ login });
+  }
+
+  async #stepPage(interaction: Interaction, result: StepPage): Promise<RawResponse> {
+    const { factors } = this.#embedded.options;
+    if (factors === undefined) throw new Error("a login has a second step without second factors");
+    const { status, retryAfterSeconds: seconds } = result;
+    const data = JSON.stringify(result.state);
+    const page = await stepPage(factors.factors, this.#embedded.options.accounts, result, {
+      client: await this.#clientName(interaction),
+      username: String(interaction.params["login_hint"] ?? "").slice(0, 256),
+      problem: result.problem,
+      leadsTo: redirectUriOf(interaction),
+      token: this.#embedded.forms.issue(placeOf(interaction), data),
+    });
+    const headers = seconds === undefined ? {} : { "Retry-After": String(seconds) };
+    return this.#view(interaction).response(status, page, headers);
   }
 
   async #consent(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {
@@ -205,4 +249,8 @@ export class InteractionRequest {
 /** Its id is in its own cookie, which only the browser that has begun it has. */
 function placeOf({ uid, prompt }: Interaction): FormPlace {
   return { form: prompt.name, browser: uid };
+}
+
+function given(problem: FormProblem | undefined) {
+  return problem === undefined ? {} : { problem };
 }

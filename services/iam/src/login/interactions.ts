@@ -7,6 +7,7 @@ import {
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { requestError } from "../provider/embedded/request/unavailable.ts";
 import { InteractionRequest } from "./interaction-request.ts";
+import { passkeyScript } from "./passkey-script.ts";
 
 /**
  * The handlers of all paths of the embedded provider, and of its login and consent pages. Those that begin
@@ -27,6 +28,8 @@ function respond(
   request: RawRequest,
   call: CallContext,
 ): Promise<RawResponse | undefined> {
+  const script = passkeyScript(request);
+  if (script !== undefined) return Promise.resolve(script);
   if (!request.path.startsWith(`${INTERACTION_PATH}/`)) return provider.handle(request, call);
   return provider.within({ call }, () => new InteractionRequest(provider, request, call).respond());
 }

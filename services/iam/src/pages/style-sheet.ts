@@ -39,7 +39,7 @@ input[type=checkbox],input[type=radio]{width:auto}
 input[readonly]{background:var(--back)}
 [aria-invalid=true]{border:2px solid var(--bad)}
 button,.button{display:inline-block;font:inherit;font-weight:600;padding:.6rem 1.1rem;margin:0 .4rem .5rem 0;min-height:2.75rem;
-border:1px solid var(--accent);border-radius:.4rem;background:var(--accent);color:var(--on);cursor:pointer;text-decoration:none}
+border:1px solid var(--accent);border-radius:.4rem;background:var(--accent);color:var(--on);cursor:pointer;text-align:center;text-decoration:none}
 button.second,.button.second{background:transparent;color:var(--accent)}
 button.danger{background:transparent;border-color:var(--bad);color:var(--bad)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}

@@ -10,6 +10,7 @@ import {
   createBrowserSessionTables,
 } from "./browser-session-tables.ts";
 import { createUserTables } from "./create-user-tables.ts";
+import { createFactorTables, FACTOR_RIGHTS, type FactorTables } from "./factor-tables.ts";
 import { createGroupTables, GROUP_RIGHTS, type GroupTables } from "./group-tables.ts";
 import {
   createLoginCallbackTables,
@@ -56,7 +57,8 @@ export interface IamTables
     OrganizationTables,
     GroupTables,
     OwnerClaimTables,
-    ServiceAccountTables {}
+    ServiceAccountTables,
+    FactorTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -77,6 +79,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_owner_claims", up: createOwnerClaims },
     { name: "add_user_search_keys", up: addUserSearchKeys },
     { name: "create_service_accounts", up: createServiceAccountTables },
+    { name: "create_second_factors", up: createFactorTables },
     { name: "create_organization_creations", up: createOrganizationCreations },
   ],
   rights: {
@@ -93,6 +96,7 @@ export const IAM_TABLES: ServiceTables = {
     iam_preferences: ["select", "insert", "update", "delete"],
     ...OWNER_CLAIM_RIGHTS,
     ...SERVICE_ACCOUNT_RIGHTS,
+    ...FACTOR_RIGHTS,
     iam_throttles: ["select", "insert", "update", "delete"],
   },
 };

@@ -11,6 +11,8 @@ export const userRemoval: RemovalKind = {
     const subject = `user:${id}`;
     await tx.deleteFrom("iam_preferences").where("subject", "=", subject).execute();
     await tx.deleteFrom("iam_profiles").where("subject", "=", subject).execute();
+    await tx.deleteFrom("iam_second_factors").where("account_id", "=", id).execute();
+    await tx.deleteFrom("iam_recovery_codes").where("account_id", "=", id).execute();
     await tx.deleteFrom("iam_password_reset_links").where("account_id", "=", id).execute();
     await tx
       .deleteFrom("iam_users")

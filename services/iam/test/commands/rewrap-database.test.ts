@@ -5,8 +5,13 @@ import type { Kysely } from "svc-access/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../../../../test/support/programs.ts";
 import { SEALED_COLUMNS } from "../../src/commands/rewrap-database.ts";
+import { FactorStore } from "../../src/factors/factor-store.ts";
+import { newTotpSecret } from "../../src/factors/totp.ts";
+import { EncryptionKeys } from "../../src/secrets/encryption-keys.ts";
+import { SecretBox } from "../../src/secrets/secret-box.ts";
+import type { FactorTables } from "../../src/store/factor-tables.ts";
 import { Browser } from "../support/browser.ts";
-import { logInBrowser } from "../support/browser-login.ts";
+import { databaseOf, logInBrowser } from "../support/browser-login.ts";
 import { AS_HUB, asUser, type IamService, startIam } from "../support/iam-service.ts";
 import { type LoggedIn, logInAt } from "../support/log-in-at.ts";
 import { MAIN, runIam } from "../support/run-program.ts";
@@ -107,6 +112,9 @@ test("the service does not start with a key file that is not valid, and exits as
 test("each column with sealed values is re-wrapped", async () => {
   await logInAt(iam, "alice", PASSWORD);
   await logInBrowser(iam, new Browser(iam.origin));
+  const keys = EncryptionKeys.parse(readFileSync(join(iam.folder, "encryption-key"), "utf8"));
+  const factors = databaseOf(iam).kysely.$pickTables<keyof FactorTables>();
+  await new FactorStore(factors, new SecretBox(keys)).addApp("alice", newTotpSecret(), 0);
   const kysely = iam.options.database as unknown as { kysely: Kysely<any> };
   const tables = await kysely.kysely.introspection.getTables();
   const found = new Set<string>();

@@ -1,5 +1,6 @@
 import type { AuditRecorder } from "svc-access/runtime";
 import type { Accounts } from "../../accounts/accounts.ts";
+import type { Factors } from "../../factors/factors.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { Revocations } from "../../sessions/revocations.ts";
@@ -12,6 +13,13 @@ import type { ServiceAccountLogins } from "./service-accounts/account-client.ts"
 export interface ProviderLog {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+}
+
+/** The second factors, and what a login by one needs of the account. */
+export interface ProviderFactors {
+  readonly factors: Factors;
+  /** The version of the password of an enabled account; undefined for another one. */
+  readonly passwordVersion: (accountId: string) => Promise<number | undefined>;
 }
 
 /** How long logins last, in milliseconds. */
@@ -37,6 +45,8 @@ export interface EmbeddedProviderOptions {
   readonly box: SecretBox;
   /** Those of the process, if something else reads them too. */
   readonly revocations?: Revocations;
+  /** The second factors of its users; without them, passwords are enough. */
+  readonly factors?: ProviderFactors;
   /** The look of its pages. */
   readonly design?: PageDesign;
   /** While the clock has a problem, nothing is issued. */

@@ -1,0 +1,87 @@
+import { passkeyForm } from "../factors/factor-forms.ts";
+import type { SecondFactor } from "../factors/factor-store.ts";
+import { field, formToken, problemBox } from "../pages/form-parts.ts";
+import { type Html, html } from "../pages/html.ts";
+import type { MessageKey, Texts } from "../pages/texts.ts";
+import type { SectionBody } from "./account-section.ts";
+
+const KINDS: Readonly<Record<SecondFactor["kind"], MessageKey>> = {
+  totp: "Authenticator app",
+  passkey: "Passkey",
+};
+
+/** The list of second factors, with the forms that change it. */
+export function factorList(list: {
+  readonly known: readonly SecondFactor[];
+  /** How many recovery codes are left; undefined without a factor. */
+  readonly codes: number | undefined;
+  readonly timeZone: string;
+  readonly token: string;
+  readonly problem: MessageKey | undefined;
+  /** The options of a new passkey. */
+  readonly passkey: object;
+  /** What the form of the passkey brings back. */
+  readonly pending: string;
+}): SectionBody {
+  const { known, codes, timeZone, token, problem, passkey, pending } = list;
+  return (texts) => {
+    const { say, date } = texts;
+    const item = ({ id, kind, createTime, useTime }: SecondFactor): Html => html`<li>
+<p><strong id="factor-${id}">${say(KINDS[kind])}</strong><br>
+<span class="quiet">${say("Since {time}", { time: date(createTime, timeZone) })}${useTime === undefined ? undefined : html`<br>${say("Last used {time}", { time: date(useTime, timeZone) })}`}</span></p>
+<form method="post">
+${formToken(token)}
+<input type="hidden" name="factor" value="${id}">
+<button class="danger" type="submit" name="action" value="remove" aria-describedby="factor-${id}">${say("Remove")}</button>
+</form>
+</li>`;
+    return html`${problemBox(problem && say(problem))}
+<p>${say("With a second factor, your password alone is not enough to log in.")}</p>
+${known.length === 0 ? undefined : html`<ul class="list">\n${known.map(item)}\n</ul>`}
+<h2>${say("Add a factor")}</h2>
+${button(texts, token, "new_app", "Add an authenticator app")}
+${passkeyForm(texts, { options: passkey, token, pending, action: "passkey", button: "Add a passkey" })}
+${
+  codes === undefined
+    ? undefined
+    : html`<h2>${say("Recovery codes")}</h2>
+<p>${say("You have {count} codes that were not used.", { count: codes })}</p>
+${button(texts, token, "codes", "Make new recovery codes")}`
+}`;
+  };
+}
+
+/** The form of a new app. */
+export function appForm(form: {
+  readonly shown: (texts: Texts) => Html;
+  readonly token: string;
+  readonly pending: string;
+  readonly problem: MessageKey | undefined;
+}): SectionBody {
+  return (texts) => {
+    const { say } = texts;
+    return html`${problemBox(form.problem && say(form.problem))}
+<h2>${say("Add an authenticator app")}</h2>
+${form.shown(texts)}
+<form method="post">
+${formToken(form.token)}
+<input type="hidden" name="pending" value="${form.pending}">
+${field({
+  name: "code",
+  label: say("Code"),
+  autocomplete: "one-time-code",
+  mode: "numeric",
+  longest: 16,
+})}
+<button type="submit" name="action" value="app">${say("Continue")}</button>
+<a class="button second" href="?">${say("Cancel")}</a>
+</form>`;
+  };
+}
+
+function button({ say }: Texts, token: string, action: string, text: MessageKey): Html {
+  return html`<form method="post">
+${formToken(token)}
+<button class="second" type="submit" name="action" value="${action}">${say(text)}</button>
+</form>`;
+}

@@ -1,0 +1,176 @@
+import { type CallContext, ServiceError } from "svc-access/runtime";
+import { appSecret, recoveryCodes } from "../factors/factor-forms.ts";
+import type { Factors } from "../factors/factors.ts";
+import { newChallenge } from "../factors/passkeys.ts";
+import { newTotpSecret } from "../factors/totp.ts";
+import { PASSKEY_SCRIPT } from "../login/passkey-script.ts";
+import type { FormTokens } from "../pages/form-tokens.ts";
+import { html } from "../pages/html.ts";
+import type { MessageKey, Texts } from "../pages/texts.ts";
+import type { AccountSection, AccountVisit, SectionResult } from "./account-section.ts";
+import { appForm, factorList } from "./factor-pages.ts";
+
+/** What the second factors of an account need. */
+export interface FactorsSectionOptions {
+  readonly factors: Factors;
+  readonly forms: FormTokens;
+}
+
+/** What a form of this section brings back. */
+interface Pending {
+  /** Of an app that is added. */
+  readonly secret?: string;
+  /** Of a passkey that is added. */
+  readonly challenge?: string;
+}
+
+/** The field with what a form brings back, besides the token of the section. */
+const PENDING = "pending";
+
+/** The second factors of somebody, who adds and removes them. */
+export class FactorsSection implements AccountSection {
+  readonly name = "factors";
+  readonly title = "Second factors";
+  readonly needsFreshLogin = true;
+  readonly messages: Readonly<Record<string, MessageKey>> = {
+    added: "The factor was added.",
+    removed: "The factor was removed.",
+  };
+  readonly #options: FactorsSectionOptions;
+
+  constructor(options: FactorsSectionOptions) {
+    this.#options = options;
+  }
+
+  async show(visit: AccountVisit, problem?: MessageKey) {
+    const { factors } = this.#options;
+    const { account, timeZone, token } = visit;
+    const challenge = newChallenge();
+    const known = await factors.store.list(account.id);
+    const body = factorList({
+      known,
+      timeZone,
+      token,
+      problem,
+      codes: known.length === 0 ? undefined : await factors.store.countCodes(account.id),
+      passkey: await factors.passkeys.creationOptions(account, challenge),
+      pending: this.#seal(visit, { challenge }),
+    });
+    return { body, script: PASSKEY_SCRIPT };
+  }
+
+  async act(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
+    switch (form.get("action")) {
+      case "new_app":
+        return this.#appPage(visit, newTotpSecret(), 200);
+      case "app":
+        return this.#addApp(visit, form);
+      case "passkey":
+        return this.#addPasskey(visit, form);
+      case "codes":
+        return this.#newCodes(visit);
+      case "remove":
+        return this.#remove(visit, form.get("factor") ?? "");
+      default:
+        throw new ServiceError("INVALID_ARGUMENT", "the form has no such action");
+    }
+  }
+
+  async #addApp(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
+    const { secret } = this.#pendingOf(visit, form);
+    if (secret === undefined) return this.#appPage(visit, newTotpSecret(), 403);
+    const { factors } = this.#options;
+    const added = await factors.addApp(visit.account.id, secret, form.get("code") ?? "");
+    return added === undefined
+      ? this.#appPage(visit, secret, 400, WRONG_CODE)
+      : this.#added(visit, "totp", added.codes);
+  }
+
+  async #addPasskey(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
+    const { challenge } = this.#pendingOf(visit, form);
+    const response = form.get("passkey") ?? "";
+    const { factors } = this.#options;
+    const added = challenge && (await factors.addPasskey(visit.account.id, response, challenge));
+    if (!added)
+      return { status: 400, ...(await this.show(visit, "The passkey was not accepted.")) };
+    return this.#added(visit, "passkey", added.codes);
+  }
+
+  async #newCodes(visit: AccountVisit): Promise<SectionResult> {
+    const { factors } = this.#options;
+    const { account, call } = visit;
+    if ((await factors.store.list(account.id)).length === 0) {
+      return { status: 400, ...(await this.show(visit, "Add a second factor first.")) };
+    }
+    const codes = await factors.newCodes(account.id);
+    await record(call, "recovery_code.made", account.id);
+    return codesPage(codes);
+  }
+
+  async #remove(visit: AccountVisit, id: string): Promise<SectionResult> {
+    const { account, call } = visit;
+    const kind = await this.#options.factors.remove(id, account.id, call.signal);
+    if (kind === "required") {
+      const problem = "Your account needs a second factor. Add another one first.";
+      return { status: 409, ...(await this.show(visit, problem)) };
+    }
+    if (kind !== undefined) await record(call, "second_factor.removed", account.id, kind);
+    return { done: "removed" };
+  }
+
+  async #added(
+    { account, call }: AccountVisit,
+    method: string,
+    codes: readonly string[],
+  ): Promise<SectionResult> {
+    await record(call, "second_factor.enrolled", account.id, method);
+    return codes.length === 0 ? { done: "added" } : codesPage(codes);
+  }
+
+  async #appPage(
+    visit: AccountVisit,
+    secret: string,
+    status: number,
+    problem?: MessageKey,
+  ): Promise<SectionResult> {
+    const { factors } = this.#options;
+    const shown = await appSecret(factors.issuer, visit.account.username, secret);
+    const pending = this.#seal(visit, { secret });
+    return { status, body: appForm({ shown, token: visit.token, pending, problem }) };
+  }
+
+  #seal({ visitor }: AccountVisit, pending: Pending): string {
+    return this.#options.forms.issue(placeOf(visitor.browser), JSON.stringify(pending));
+  }
+
+  /** Empty if it was not shown in this browser, or too long ago. */
+  #pendingOf({ visitor }: AccountVisit, form: URLSearchParams): Pending {
+    const data = this.#options.forms.dataOf(form, placeOf(visitor.browser), PENDING);
+    return data === undefined ? {} : JSON.parse(data);
+  }
+}
+
+const WRONG_CODE: MessageKey =
+  "The code is wrong. Check the clock of the device, and enter the next code.";
+
+function codesPage(codes: readonly string[]): SectionResult {
+  return {
+    status: 200,
+    body: (texts: Texts) => html`<h2>${texts.say("Your recovery codes")}</h2>
+${recoveryCodes(texts, codes)}
+<p><a class="button" href="?">${texts.say("I have kept the codes")}</a></p>`,
+  };
+}
+
+function placeOf(browser: string) {
+  return { form: "account/factors/pending", browser };
+}
+
+function record({ audit }: CallContext, event: string, accountId: string, method?: string) {
+  return audit.record({
+    event,
+    riskLevel: "HIGH",
+    resource: `user:${accountId}`,
+    ...(method === undefined ? {} : { details: { method } }),
+  });
+}

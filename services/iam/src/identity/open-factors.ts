@@ -1,0 +1,45 @@
+import type { AuthorizationEngine } from "svc-access/authz";
+import type { ServiceDatabase } from "svc-access/database";
+import { AddressQuota } from "../accounts/throttle/address-quota.ts";
+import type { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
+import type { LoadedIamConfig } from "../config/load-iam-config.ts";
+import { FactorStore } from "../factors/factor-store.ts";
+import { Factors } from "../factors/factors.ts";
+import { Passkeys } from "../factors/passkeys.ts";
+import { requiredFactors } from "../factors/required-factors.ts";
+import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
+import { SecretBox } from "../secrets/secret-box.ts";
+import type { FactorTables } from "../store/factor-tables.ts";
+import type { UserTables } from "../store/user-tables.ts";
+
+/** What second factors are opened with. */
+export interface FactorParts {
+  readonly configuration: LoadedIamConfig;
+  readonly database: ServiceDatabase<FactorTables & UserTables>;
+  readonly engine: Pick<AuthorizationEngine, "checkBulk">;
+  readonly throttle: LoginThrottle;
+}
+
+/** Of a million codes three count at once: a day has room for fewer than 2,000 attempts. */
+const ATTEMPTS = { purpose: "second factor of an account", most: 20, spanMs: 900_000 };
+
+/**
+ * Opens the second factors of local users.
+ *
+ * @throws EncryptionKeyError if the encryption keys cannot be read
+ */
+export function openFactors({ configuration, database, engine, throttle }: FactorParts): Factors {
+  const { config, sections } = configuration;
+  const { iam } = sections;
+  const { encryption_key_file: file, public_url: origin, organization } = iam;
+  const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
+  const store = new FactorStore(database.kysely.$pickTables<keyof FactorTables>(), box);
+  return new Factors({
+    store,
+    passkeys: new Passkeys(store, { origin, name: iam.pages.name }),
+    throttle,
+    quota: new AddressQuota(database.kysely.$pickTables<keyof UserTables>(), ATTEMPTS),
+    isRequired: requiredFactors(engine, organization, iam.second_factor.required_for),
+    issuer: iam.pages.name,
+  });
+}
