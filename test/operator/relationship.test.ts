@@ -244,6 +244,31 @@ database: {file: notes.db}
     expect(removed.stderr).toContain("3 relationships deleted");
   });
 
+  test.each([
+    ["spicedb", "spicedb: {endpoint: 'localhost:50051', token: t0k3n-of-spicedb}", "use zed"],
+    ["iam", "iam: {endpoint: 'localhost:19080', token: a-token-of-this-service}", "at IAM"],
+  ])("with the engine %s, the database of the service is not opened", (provider, keys, fix) => {
+    const own = mkdtempSync(join(folder, "other-engine-"));
+    const config = join(own, "service.yaml");
+    writeFileSync(join(own, "new.zed"), NEW);
+    writeFileSync(
+      config,
+      `service: notes
+environment: development
+server: {http: {address: "127.0.0.1:18001"}}
+security: {authz: {provider: ${provider}, model: new.zed, ${keys}}}
+database: {file: notes.db}
+`,
+    );
+    for (const args of [["list"], ["delete", "--all", "--yes"]]) {
+      const { status, stdout, stderr } = command([...args, "--config", config]);
+      expect([status, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain(`security.authz.provider: ${provider}`);
+      expect(stderr).toContain(fix);
+    }
+    expect(existsSync(join(own, "notes.relationships.db"))).toBe(false);
+  });
+
   test("many are deleted in one transaction of many changes", async () => {
     const many = join(folder, "many.db");
     const texts = Array.from({ length: 2500 }, (_, index) => `doc:d${index}#owner@user:x`);

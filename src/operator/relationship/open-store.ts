@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
+import type { EngineKind } from "../../authz/engine/engine.ts";
 import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
 import { openPostgresStore } from "../../authz/store/postgres/open-postgres-store.ts";
 import { openSqliteStore } from "../../authz/store/sqlite/open-sqlite-store.ts";
@@ -7,7 +8,7 @@ import { SILENT } from "../../common/logger.ts";
 import { readingSettings } from "../../database/database.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
 import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
-import { OperatorError, placeOf, type StoreFlags } from "../command/flags.ts";
+import { OperatorError, placeOf, readConfig, type StoreFlags } from "../command/flags.ts";
 
 /** Checks that a store exists, since opening it would create it. @throws OperatorError if it does not */
 async function requirePostgresStore(url: string, schema = "svc_access"): Promise<void> {
@@ -27,12 +28,28 @@ async function requirePostgresStore(url: string, schema = "svc_access"): Promise
   );
 }
 
+/** What to do with another engine, whose relationships are not in the database of the service. */
+const ELSEWHERE: Readonly<Record<Exclude<EngineKind, "embedded">, string>> = {
+  spicedb: "use zed, the command of SpiceDB",
+  iam: "list and delete them at IAM, with IAMAuthorizationService",
+};
+
+/** @throws OperatorError if the relationships of a service are not in its database */
+async function requireEmbeddedEngine(file: string): Promise<void> {
+  const { provider } = (await readConfig(file)).security.authz;
+  if (provider === "embedded") return;
+  throw new OperatorError(
+    `${file} has security.authz.provider: ${provider}, so the relationships are not in its database: ${ELSEWHERE[provider]}; name a store of the embedded engine with --store`,
+  );
+}
+
 /**
  * Opens the store in the flags and locks it: the service must be stopped.
  *
  * @throws AuthzError that names the process with the lock
  */
 export async function openStore(flags: StoreFlags): Promise<RelationshipStore> {
+  if (flags.config !== undefined) await requireEmbeddedEngine(flags.config);
   const place = await placeOf(flags, relationshipsFile);
   switch (place.driver) {
     case "sqlite":

@@ -2,11 +2,14 @@ import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import { createIamEngine } from "../../authz/iam/index.ts";
 import { IAMPermissionService } from "../../gen/proto/svc/iam/v1/permission_pb.ts";
 import type { Model } from "../../model/index.ts";
+import type { ClientTls } from "../client/call/client-tls.ts";
 import { readClientTls } from "../client/call/client-tls-files.ts";
 import { createGrpcClient } from "../client/grpc/grpc-client.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
+import { createLogger } from "../logging/create-logger.ts";
 import { secretFile } from "../secret/followed-secret.ts";
+import { renewedCalls } from "./renewed-calls.ts";
 
 type IamConfig = NonNullable<ServiceConfig["security"]["authz"]["iam"]>;
 
@@ -21,21 +24,28 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
  *
  * @throws StartUpError if the certificates or the file of the token cannot be used
  */
-export function openIamEngine({ security }: ServiceConfig, model: Model): AuthorizationEngine {
+export function openIamEngine(
+  { security, service, environment, log }: ServiceConfig,
+  model: Model,
+): AuthorizationEngine {
   const config = security.authz.iam as IamConfig;
   const { endpoint, insecure, token = "", token_file: file } = config;
-  const tls = insecure ? {} : { tls: orStartUpError(() => readClientTls(config)) };
-  const secret = file === undefined ? undefined : orStartUpError(() => secretFile(file));
-  const client = createGrpcClient(IAMPermissionService, {
-    target: endpoint,
-    internalToken: secret ?? token,
-    internalTokenHeader: security.authn.internal_call.header,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
-    keepaliveMs: KEEPALIVE_MS,
-    // Each call says whether IAM is there: it is asked as soon as it is back.
-    circuitBreaker: false,
-    ...tls,
-  });
+  const logger = createLogger({ service, environment, level: log.level });
+  const secret =
+    file === undefined ? undefined : orStartUpError(() => secretFile(file, { logger }));
+  const open = (tls?: ClientTls) =>
+    createGrpcClient(IAMPermissionService, {
+      target: endpoint,
+      internalToken: secret ?? token,
+      internalTokenHeader: security.authn.internal_call.header,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      keepaliveMs: KEEPALIVE_MS,
+      // Each call says whether IAM is there: it is asked as soon as it is back.
+      circuitBreaker: false,
+      ...(tls === undefined ? {} : { tls }),
+    });
+  const read = () => readClientTls(config);
+  const client = insecure ? open() : orStartUpError(() => renewedCalls({ read, open, logger }));
   const close = async () => {
     secret?.close();
     await client.close();

@@ -1,5 +1,5 @@
 /** How the engine reaches a whole svc-iam: TLS, tokens, and what it says when it is refused. */
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -131,6 +131,34 @@ describe.skipIf(opensslIsAbsent())("over TLS", () => {
     const engine = await engineOf({ target, token, more });
     expect(await engine.ready()).toEqual({ ready: true });
     expect((await engine.check(CHECK)).allowed).toBe(false);
+  });
+
+  test("certificates that are renewed in their files are used", async () => {
+    const former = certificates.authority("former").issue("hub", { usage: "clientAuth" });
+    const next = ca.issue("next", { commonName: "hub", usage: "clientAuth" });
+    const [certificate, key] = [join(folder, "own.crt"), join(folder, "own.key")];
+    const install = (from: string, to: string) => {
+      copyFileSync(from, `${to}.new`);
+      renameSync(`${to}.new`, to);
+    };
+    install(former.certificateFile, certificate);
+    install(former.keyFile, key);
+    const more = {
+      ca_file: ca.certificateFile,
+      certificate_file: certificate,
+      key_file: key,
+    };
+    const engine = await engineOf({ target, token, more });
+    await expect(engine.check(CHECK)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    // For a moment, the key is that of another certificate.
+    install(next.keyFile, key);
+    install(next.certificateFile, certificate);
+    const allowed = () =>
+      engine.check(CHECK).then(
+        ({ allowed }) => allowed,
+        () => undefined,
+      );
+    await expect.poll(allowed, { interval: 200 }).toBe(false);
   });
 
   test.each<[string, () => Record<string, unknown>, RegExp]>([
