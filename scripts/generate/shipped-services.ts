@@ -3,7 +3,7 @@ import type { GenFile } from "@bufbuild/protobuf/codegenv2";
 
 const FOLDER = new URL("../../src/gen/proto/svc/iam/v1/", import.meta.url);
 
-/** The files of the IAM API, as `npm run generate:iam` has generated them; each module exports its file. */
+/** The files of the IAM API, as `scripts/generate-code.ts` has generated them; each module exports its file. */
 export async function readShippedFiles(): Promise<readonly GenFile[]> {
   const files: GenFile[] = [];
   for (const name of readdirSync(FOLDER).sort()) {

@@ -1,9 +1,10 @@
 /**
- * Fails where the committed code of protos, `src/gen/proto` and `gen` of the examples and services, is
- * not what `buf generate` makes with these sources. It needs no build.
+ * Generates the code of protos, `src/gen/proto` and `gen` of the examples and services, as `buf generate`
+ * does with these sources. It needs no build. With `--check`, it writes nothing, and fails where the
+ * committed code differs.
  */
 import { execFile } from "node:child_process";
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -21,34 +22,33 @@ interface Template {
 const OURS = "protoc-gen-svc-access";
 const SOURCE = [process.execPath, join(root, "scripts/generate/protoc-plugin.ts")];
 
-/** The folder of each template, its output, and the command that makes it again. */
+/** The folder of each template, and its output. */
 interface Tree {
   readonly folder: string;
   readonly out: string;
-  readonly again: string;
 }
 
 /** The IAM API, and each example and service. */
 const TREES: readonly Tree[] = [
-  { folder: "", out: "src/gen/proto", again: "npm run generate:iam" },
+  { folder: "", out: "src/gen/proto" },
   ...globSync("{examples,services}/*/buf.gen.yaml", { cwd: root }).map((template) => ({
     folder: dirname(template),
     out: "gen",
-    again: `npx buf generate in ${dirname(template)}`,
   })),
 ];
 
+const isCheck = process.argv.includes("--check");
 const temporary = mkdtempSync(join(tmpdir(), "svc-access-generated-"));
 try {
-  const problems = await Promise.all(TREES.map(check));
+  const problems = await Promise.all(TREES.map(generate));
   for (const problem of problems.flat()) process.stderr.write(`${problem}\n`);
   if (problems.flat().length > 0) process.exitCode = 1;
 } finally {
   rmSync(temporary, { recursive: true, force: true });
 }
 
-async function check(tree: Tree, index: number): Promise<string[]> {
-  const { folder, out, again } = tree;
+/** Returns what is wrong. */
+async function generate({ folder, out }: Tree, index: number): Promise<string[]> {
   const cwd = join(root, folder);
   const made = join(temporary, String(index));
   const template = parse(readFileSync(join(cwd, "buf.gen.yaml"), "utf8")) as Template;
@@ -68,9 +68,12 @@ async function check(tree: Tree, index: number): Promise<string[]> {
   const names = [...new Set([...expected.keys(), ...committed.keys()])].sort();
   const drifted = names.filter((name) => expected.get(name) !== committed.get(name));
   if (drifted.length === 0) return [];
-  return [
-    `${join(folder, out)} drifted (${drifted.join(", ")}); npm run build, ${again}, and commit`,
-  ];
+  if (isCheck) {
+    return [`${join(folder, out)} drifted (${drifted.join(", ")}); npm run generate, and commit`];
+  }
+  rmSync(join(cwd, out), { recursive: true, force: true });
+  cpSync(join(made, out), join(cwd, out), { recursive: true });
+  return [];
 }
 
 function contentsOf(folder: string): ReadonlyMap<string, string> {
