@@ -134,10 +134,26 @@ export interface SecretFile extends Disposable {
 
 const MIN_LENGTH = 16;
 
+/** The servers that count the files of `secretFile`: these belong to the process, and to no server. */
+const LISTENERS = new Set<RuntimeEvents>();
+
+/** Counts changes and failures of all files of `secretFile` from now on; returns what ends that. */
+export function countSecretFiles(events: RuntimeEvents): () => void {
+  LISTENERS.add(events);
+  return () => void LISTENERS.delete(events);
+}
+
+const OF_PROCESS: RuntimeEvents = {
+  ...NO_EVENTS,
+  secretFile: (outcome) => {
+    for (const listener of LISTENERS) listener.secretFile(outcome);
+  },
+};
+
 /**
  * A secret in a file, such as a mounted one, for `internalToken` of a client. The file is read
  * again every 5 seconds. If the file is unreadable, empty or too short, the previous secret stays
- * valid.
+ * valid. The servers of the process count both in `svc_access_secret_files_total`.
  *
  * @param path - absolute, or relative to the working folder
  * @throws Error if the file cannot be used now; it says how to fix that
@@ -154,7 +170,7 @@ export function secretFile(path: string, options: SecretFileOptions = {}): Secre
   const { logger, minLength = MIN_LENGTH } = options;
   const name = `the secret file ${path}`;
   const rules = { minLength, inHeader: true };
-  const secret = new FollowedSecret({ path, name, rules, logger });
+  const secret = new FollowedSecret({ path, name, rules, logger, events: OF_PROCESS });
   const timer = setInterval(() => void secret.look(), LOOK_EVERY_MS);
   // It must not keep an otherwise finished program alive.
   timer.unref();

@@ -7,6 +7,7 @@ import { AccessLog } from "../observers/access-log/access-log.ts";
 import { createMetrics } from "../observers/metrics/metrics.ts";
 import { givenRouteDocument } from "../registry/route-entry.ts";
 import { newInstanceId } from "../registry/route-keys.ts";
+import { countSecretFiles } from "../secret/followed-secret.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import { Cleanup } from "./cleanup.ts";
 import { watchFileDescriptors } from "./file-descriptors.ts";
@@ -80,6 +81,7 @@ async function assemble(context: PartsContext): Promise<Server> {
   const { options, plan, instance, logger, metrics, readiness, cleanup } = context;
   const { config } = options.configuration;
   const { events } = metrics;
+  cleanup.add(countSecretFiles(events));
   for (const { rpc, policy } of [...plan.methods, ...plan.rawMethods.map(({ method }) => method)]) {
     if (policy.rateLimit !== undefined) events.expect("rateLimited", rpc);
   }

@@ -11,7 +11,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TokenTable } from "../../../../src/runtime/authn/internal/internal-token.ts";
-import { secretFile } from "../../../../src/runtime/secret/followed-secret.ts";
+import { NO_EVENTS } from "../../../../src/runtime/events/runtime-events.ts";
+import { countSecretFiles, secretFile } from "../../../../src/runtime/secret/followed-secret.ts";
+import { startVault } from "../../support/vault-server.ts";
 import { type SentHeaders, STRANGER } from "../calls.ts";
 import { stagesOf } from "../stages.ts";
 
@@ -245,6 +247,34 @@ describe("the secret file of a client", () => {
     token.close();
     expect(vi.getTimerCount()).toBe(0);
     expect(token()).toBe(NEW);
+  });
+
+  test("is counted by the server of its process while that runs", async () => {
+    writeFileSync(at("hub"), OLD);
+    const vault = await startVault();
+    using token = secretFile(at("hub"));
+    const changes = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${vault.metrics}/metrics`)).text();
+      return /^svc_access_secret_files_total\{outcome="changed"[^}]*\} (\d+)$/m.exec(text)?.[1];
+    };
+    expect(await changes()).toBe("0");
+    writeFileSync(at("hub"), NEW);
+    await pass(5000, () => token() === NEW);
+    expect(await changes()).toBe("1");
+    await vault.stop();
+    writeFileSync(at("hub"), OLD);
+    await pass(5000, () => token() === OLD);
+  });
+
+  test("that becomes invalid is counted", async () => {
+    writeFileSync(at("hub"), OLD);
+    const outcomes: string[] = [];
+    const end = countSecretFiles({ ...NO_EVENTS, secretFile: (one) => void outcomes.push(one) });
+    using _token = secretFile(at("hub"));
+    writeFileSync(at("hub"), "");
+    await pass(5000, () => outcomes.length > 0);
+    end();
+    expect(outcomes[0]).toBe("failed");
   });
 
   test("must be valid at the start", () => {
