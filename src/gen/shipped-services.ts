@@ -76,6 +76,12 @@ export const SHIPPED_RPCS: Readonly<Record<string, readonly string[]>> = {
     "LookupResources",
     "LookupSubjects"
   ],
+  "svc.iam.v1.IAMProviderService": [
+    "ListClients",
+    "PlanClients",
+    "ApplyClients",
+    "RotateSigningKey"
+  ],
   "svc.iam.v1.IAMRevocationService": [
     "WatchRevocations"
   ],

@@ -15,7 +15,9 @@ import { sessionCommand } from "./commands/people/session-command.ts";
 import { userCommand } from "./commands/people/user-command.ts";
 import { checkCommand, whoCanCommand } from "./commands/permissions/check-command.ts";
 import { relationshipCommand } from "./commands/permissions/relationship-command.ts";
-import { rewrapCommand } from "./commands/rewrap-command.ts";
+import { clientCommand } from "./commands/platform/client-command.ts";
+import { keyCommand } from "./commands/platform/key-command.ts";
+import { rewrapAll, rewrapCommand } from "./commands/rewrap-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
 
 /** The configuration that commands read if none is named. */
@@ -42,6 +44,8 @@ export function createProgram(): Command {
       rewrapCommand(CONFIG),
       bootstrapCommand(CONFIG),
       endSessionsCommand(CONFIG),
+      clientCommand(CONFIG),
+      keyCommand(CONFIG, rewrapAll),
     ],
     "The login of the command line:": [loginCommand(), logoutCommand()],
     "People and programs:": [

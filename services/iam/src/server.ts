@@ -23,6 +23,7 @@ import { readPageDesign } from "./pages/read-page-design.ts";
 import type { PartContext, ServicePart } from "./parts/service-part.ts";
 import { openPasswords } from "./password/open-passwords.ts";
 import { openPermissions } from "./permissions/open-permissions.ts";
+import { openProviderApi } from "./provider-api/open-provider-api.ts";
 import { openRelationships } from "./relationships/open-relationships.ts";
 import { Removals } from "./removals/removals.ts";
 import { openRights } from "./rights/open-rights.ts";
@@ -85,6 +86,7 @@ async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOp
     openSessions(context),
     openUsers(context),
     openServiceAccounts(context),
+    openProviderApi(context),
     openDirectory(context),
     openGroups(context),
     await openOrganizations(context),

@@ -18,6 +18,8 @@ export function rewrapCommand(configuration: string): Command {
     .addHelpText(
       "after",
       `
+svc-iam key rotate --encryption does the same.
+
 It may run while the service does. Before it, each replica must have started with a file that has
 the new key first and the old one after it; after it, the old key may be removed.
 
@@ -27,7 +29,8 @@ key file or database that cannot be used.`,
     .action((file: string) => runCommand(() => rewrapAll(file)));
 }
 
-async function rewrapAll(file: string): Promise<number> {
+/** Encrypts all secrets of the database with the first key. @returns the exit code */
+export async function rewrapAll(file: string): Promise<number> {
   const { loadIamConfig } = await import("../config/load-iam-config.ts");
   const { rewrapDatabase } = await import("./rewrap-database.ts");
   const { rewrapped, unopened, reason } = await rewrapDatabase(loadIamConfig(file));

@@ -54,7 +54,8 @@ const login = z.strictObject({
   scopes: z.array(scope).min(1).max(32).default(["openid", "profile", "email"]),
 });
 
-const client = z
+/** A client as it is declared. */
+export const clientConfig = z
   .strictObject({
     id: uuid,
     name: z.string().trim().min(1).max(128),
@@ -110,7 +111,7 @@ const client = z
   });
 
 /** A client of the embedded provider, as it is declared. */
-export type ClientConfig = z.output<typeof client>;
+export type ClientConfig = z.output<typeof clientConfig>;
 
 /**
  * The section `iam` of the configuration of svc-iam. Lengths of time are nanoseconds, as in the
@@ -128,7 +129,7 @@ export const iamSection = z.strictObject({
   /** The client that this service is at the identity provider. */
   login,
   /** The clients of the embedded provider. */
-  clients: z.array(client).max(1024).default([]),
+  clients: z.array(clientConfig).max(1024).default([]),
   /** What services may do with their internal tokens. */
   services: servicesConfig,
   /** Who must have a second factor, with the embedded provider. */

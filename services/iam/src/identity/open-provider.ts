@@ -2,15 +2,14 @@ import type { ServiceDatabase } from "svc-access/database";
 import type { AuditRecorder, Job, ProcessLogger, RawHandler } from "svc-access/runtime";
 import type { Accounts } from "../accounts/accounts.ts";
 import { CALLBACK_PATH } from "../browser-login/paths.ts";
-import type { ClientConfig, IamConfig } from "../config/iam-config.ts";
+import type { IamConfig } from "../config/iam-config.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { providerHandlers } from "../login/interactions.ts";
 import type { PageDesign } from "../pages/page-design.ts";
 import { openCasdoor } from "../provider/casdoor/open-casdoor.ts";
 import type { Directory } from "../provider/directory.ts";
-import { auditClients } from "../provider/embedded/applied-clients.ts";
-import type { ClientDeclaration } from "../provider/embedded/client-declaration.ts";
 import { refuseTakenIds } from "../provider/embedded/client-ids.ts";
+import { DeclaredClients } from "../provider/embedded/declared-clients.ts";
 import { OwnClient } from "../provider/embedded/embedded-identity-provider.ts";
 import { OWN_ACCOUNT_PATH, type ProviderFactors } from "../provider/embedded/embedded-options.ts";
 import { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
@@ -27,7 +26,9 @@ import type { UserSessions } from "../sessions/user-sessions.ts";
 import type { Visitors } from "../sessions/visitors.ts";
 import type { ProviderTables } from "../store/provider-tables.ts";
 import type { IamTables } from "../store/tables.ts";
+import { declarationOf } from "./client-declarations.ts";
 import { openOidc } from "./open-oidc.ts";
+import type { ProviderManagement } from "./provider-management.ts";
 
 /** What a provider is made with. */
 export interface ProviderParts {
@@ -63,6 +64,8 @@ export interface OpenedProvider {
   readonly problem: () => string | undefined;
   /** The key set of its tokens; undefined where it is fetched. */
   readonly keySet: (() => Promise<object>) | undefined;
+  /** What the platform manages of it; undefined where it is managed elsewhere. */
+  readonly management?: ProviderManagement;
 }
 
 const NS_PER_MS = 1_000_000;
@@ -126,10 +129,18 @@ async function openEmbedded({
     ],
     database,
   );
+  const declared = new DeclaredClients({
+    own: own.declaration(),
+    clients,
+    database: tables,
+    box,
+    recorder,
+    log: logger,
+  });
   const provider = new EmbeddedProvider({
     publicUrl: iam.public_url,
     organization: iam.organization,
-    clients: [own.declaration(), ...clients],
+    clients: declared,
     accounts,
     serviceAccounts,
     design,
@@ -145,9 +156,7 @@ async function openEmbedded({
   });
   // At the start, which it prolongs, and not at the first login.
   await provider.load();
-  // The secret of its own client is another one at each start.
-  const { secret: _, ...ownClient } = own.declaration();
-  await auditClients([ownClient, ...clients], { database: tables, box, recorder });
+  await declared.start();
   return {
     client: own.connect(provider, logger),
     sessions: new EmbeddedSessions(provider),
@@ -158,6 +167,18 @@ async function openEmbedded({
     jobs: provider.jobs(),
     problem: () => provider.problem,
     keySet: () => provider.keySet(),
+    management: {
+      clients: () => declared.declared,
+      plan: (wanted) => declared.plan(wanted),
+      async apply(wanted) {
+        const ids = wanted.map(({ id }, index) => ({ id, key: `clients[${index}].id` }));
+        if (ids.length > 0) await refuseTakenIds(ids, database);
+        const changes = await declared.apply(wanted);
+        await provider.look();
+        return changes;
+      },
+      rotateSigningKey: (options) => provider.rotateSigningKey(options),
+    },
   };
 }
 
@@ -165,23 +186,5 @@ function loginTimesOf({ sessions }: IamConfig) {
   return {
     idleMs: sessions.idle_ns / NS_PER_MS,
     absoluteMs: sessions.absolute_ns / NS_PER_MS,
-  };
-}
-
-function declarationOf(client: ClientConfig): ClientDeclaration {
-  const { client_secret: secret, public_keys: publicKeys } = client;
-  const { backchannel_logout_uri: backchannelLogoutUri } = client;
-  const [audience, ...audiences] = client.audience;
-  return {
-    id: client.id,
-    name: client.name,
-    flows: client.flows,
-    redirectUris: client.redirect_uris,
-    postLogoutRedirectUris: client.post_logout_redirect_uris,
-    asksConsent: client.ask_consent,
-    ...(secret === undefined ? {} : { secret }),
-    ...(publicKeys === undefined ? {} : { publicKeys }),
-    ...(backchannelLogoutUri === undefined ? {} : { backchannelLogoutUri }),
-    ...(audience === undefined ? {} : { audience: [audience, ...audiences] }),
   };
 }

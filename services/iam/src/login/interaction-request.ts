@@ -9,7 +9,7 @@ import { isFromAnotherSite } from "../pages/cross-site.ts";
 import { formFields } from "../pages/form-fields.ts";
 import type { FormPlace } from "../pages/form-tokens.ts";
 import type { PageView } from "../pages/page-view.ts";
-import { INTERACTION_PATH } from "../provider/embedded/embedded-options.ts";
+import { clientsOf, INTERACTION_PATH } from "../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { recordEvent } from "../provider/embedded/request/record-event.ts";
 import { grantScopes } from "../provider/embedded/tokens/load-grant.ts";
@@ -241,7 +241,7 @@ export class InteractionRequest {
   }
 
   async #clientName({ params }: Interaction): Promise<string> {
-    const { clients } = this.#embedded.options;
+    const clients = clientsOf(this.#embedded.options);
     return clients.find(({ id }) => id === params["client_id"])?.name ?? "";
   }
 }

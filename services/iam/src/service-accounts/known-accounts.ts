@@ -1,7 +1,7 @@
 import { type CallContext, ServiceError } from "svc-access/runtime";
 import type { ServiceAccount } from "../accounts/service-accounts/service-account.ts";
 import type { ServiceAccounts } from "../accounts/service-accounts/service-accounts.ts";
-import type { ClientConfig } from "../config/iam-config.ts";
+import type { ClientDeclaration } from "../provider/embedded/client-declaration.ts";
 import { assertOwnOrganization } from "../users/own-organization.ts";
 import { isDeclared, noAccount } from "./service-account-errors.ts";
 
@@ -16,20 +16,27 @@ export type KnownAccount =
 /** The service accounts that administrators have made, and those of the configuration. */
 export class KnownAccounts {
   readonly #accounts: Pick<ServiceAccounts, "find" | "list">;
-  readonly #declared: readonly KnownAccount[];
+  readonly #clients: () => readonly ClientDeclaration[];
   readonly #organization: string;
 
-  /** @param organization `iam.organization`: whose service accounts they are */
+  /**
+   * @param clients those of the moment
+   * @param organization `iam.organization`: whose service accounts they are
+   */
   constructor(
     accounts: Pick<ServiceAccounts, "find" | "list">,
-    clients: readonly ClientConfig[],
+    clients: () => readonly ClientDeclaration[],
     organization: string,
   ) {
     this.#accounts = accounts;
     this.#organization = organization;
-    this.#declared = clients
+    this.#clients = clients;
+  }
+
+  get #declared(): readonly KnownAccount[] {
+    return this.#clients()
       .filter(({ flows }) => flows.includes("service_account"))
-      .map(({ id, name, audience }) => ({
+      .map(({ id, name, audience = [] }) => ({
         declared: true as const,
         account: { id, displayName: name, audience },
       }));

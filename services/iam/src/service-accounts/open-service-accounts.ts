@@ -23,8 +23,9 @@ export function openServiceAccounts(context: PartContext): ServicePart {
   if (configuration.config.security.authn.provider !== "embedded") {
     return { bindings: [bindIAMServiceAccountService(unimplemented(ELSEWHERE))] };
   }
-  const { organization, clients } = configuration.sections.iam;
-  const { serviceAccounts: accounts, revocations } = identity;
+  const { organization } = configuration.sections.iam;
+  const { serviceAccounts: accounts, revocations, provider } = identity;
+  const clients = () => provider.management?.clients() ?? [];
   const known = new KnownAccounts(accounts, clients, organization);
   const writes = new AccountWrites({
     database,

@@ -70,6 +70,7 @@ const DIRECTORY = "IAMDirectoryService";
 const RELATIONSHIPS = "IAMAuthorizationService";
 const PERMISSIONS = "IAMPermissionService";
 const ORGANIZATIONS = "IAMOrganizationService";
+const PROVIDER = "IAMProviderService";
 
 /** The rows of what takes over an account or interrupts it, or changes it. */
 function onAccounts(rpc: string, more: (targets: Targets) => object = () => ({})): Row[] {
@@ -421,6 +422,16 @@ export const ROWS: readonly Row[] = [
       code: "not_found",
     }),
   ),
+
+  { rpc: `${PROVIDER}/ListClients`, request: () => ({}), allowed: ["system"] },
+  { rpc: `${PROVIDER}/PlanClients`, request: () => ({}), allowed: ["system"] },
+  { rpc: `${PROVIDER}/ApplyClients`, request: () => ({}), allowed: ["system"] },
+  {
+    rpc: `${PROVIDER}/RotateSigningKey`,
+    request: () => ({}),
+    allowed: ["system"],
+    code: "failed_precondition",
+  },
 
   { rpc: "IAMAuditService/ListAuditEvents", request: () => ({}), allowed: ["owner", "admin"] },
   {

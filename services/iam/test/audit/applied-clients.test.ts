@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openAuditLog } from "svc-access/runtime";
 import { expect, test } from "vitest";
+import { freePort } from "../../../../test/support/free-port.ts";
 import { LOGIN_CLIENT, startIam } from "../support/iam-service.ts";
 
 const WEB = {
@@ -18,9 +19,12 @@ const OTHER_SECRET = "the second secret of the client, in tests";
 test("clients that were added, changed, removed or declared again, and no others [IAM-14]", async () => {
   let folder: string | undefined;
   let seen = 0;
+  // It is a part of the addresses of the service's own client.
+  const port = await freePort();
   /** Starts the service with clients, and returns the new events, in their order. */
   const startWith = async (clients: readonly object[]) => {
-    const iam = await startIam({ iam: { clients }, ...(folder === undefined ? {} : { folder }) });
+    const kept = folder === undefined ? {} : { folder };
+    const iam = await startIam({ port, iam: { clients }, ...kept });
     folder = iam.folder;
     await iam.stop();
     const log = await openAuditLog(iam.options.configuration);

@@ -22,6 +22,14 @@ export interface ProviderFactors {
   readonly passwordVersion: (accountId: string) => Promise<number | undefined>;
 }
 
+/** Clients that may be changed while the provider runs. */
+export interface CurrentClients {
+  /** Those of the moment. */
+  readonly all: readonly ClientDeclaration[];
+  /** Reads them again. @returns a text that is another one if they were changed */
+  refresh(): Promise<string>;
+}
+
 /** How long logins last, in milliseconds. */
 export interface LoginTimes {
   /** Without a login or refresh. */
@@ -36,7 +44,8 @@ export interface EmbeddedProviderOptions {
   readonly publicUrl: string;
   /** `iam.organization`. */
   readonly organization: string;
-  readonly clients: readonly ClientDeclaration[];
+  /** Those that never change, or those of a moment. */
+  readonly clients: readonly ClientDeclaration[] | CurrentClients;
   readonly accounts: Accounts;
   /** The service accounts that are made while it runs. */
   readonly serviceAccounts?: ServiceAccountLogins;
@@ -80,4 +89,11 @@ export const OWN_ACCOUNT_PATH = `${PROVIDER_PATH}/account`;
 /** The name of the cookie of the provider's own session. */
 export function sessionCookieName(publicUrl: string): string {
   return `${publicUrl.startsWith("https:") ? "__Secure-" : ""}iam_session`;
+}
+
+/** The clients of the moment. */
+export function clientsOf({
+  clients,
+}: Pick<EmbeddedProviderOptions, "clients">): readonly ClientDeclaration[] {
+  return "all" in clients ? clients.all : clients;
 }

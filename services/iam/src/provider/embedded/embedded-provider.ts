@@ -128,6 +128,11 @@ export class EmbeddedProvider {
     return this.#instances.rotate(options);
   }
 
+  /** Uses the keys and the clients of now, from the next request on. */
+  look(): Promise<void> {
+    return this.#instances.look();
+  }
+
   /** What must be done while the service runs. */
   jobs(): readonly Job[] {
     return providerJobs(this.#instances, this.#stores);

@@ -1,16 +1,15 @@
 import type { CallContext } from "svc-access/runtime";
 import type { LoginSession } from "../../sessions/login-session.ts";
 import type { UserSessions } from "../../sessions/user-sessions.ts";
+import { clientsOf } from "./embedded-options.ts";
 import type { EmbeddedProvider } from "./embedded-provider.ts";
 
 /** The logins at the embedded provider. What it records belongs to the call that ends them. */
 export class EmbeddedSessions implements UserSessions {
   readonly #provider: EmbeddedProvider;
-  readonly #names: ReadonlyMap<string, string>;
 
   constructor(provider: EmbeddedProvider) {
     this.#provider = provider;
-    this.#names = new Map(provider.options.clients.map(({ id, name }) => [id, name]));
   }
 
   list(accountId: string): Promise<readonly LoginSession[]> {
@@ -38,6 +37,6 @@ export class EmbeddedSessions implements UserSessions {
   }
 
   clientName(clientId: string): string {
-    return this.#names.get(clientId) ?? "";
+    return clientsOf(this.#provider.options).find(({ id }) => id === clientId)?.name ?? "";
   }
 }

@@ -6,6 +6,7 @@ import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { ClientAdapter } from "./client-adapter.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import {
+  clientsOf,
   type EmbeddedProviderOptions,
   INTERACTION_PATH,
   LOGIN_TIMES,
@@ -43,7 +44,8 @@ const ANONYMOUS_SESSION_SECONDS = 3600;
 /** The configuration of `oidc-provider`: a new one for each instance, which changes it. */
 export function oidcConfiguration(parts: ConfigurationParts): Configuration {
   const { options, keys, pages } = parts;
-  const { publicUrl, clients, accounts, organization } = options;
+  const { publicUrl, accounts, organization } = options;
+  const clients = clientsOf(options);
   const isSecure = publicUrl.startsWith("https:");
   const times = options.loginTimes ?? LOGIN_TIMES;
   const now = options.now ?? Date.now;

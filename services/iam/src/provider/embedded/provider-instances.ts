@@ -18,6 +18,8 @@ import { requestError } from "./request/unavailable.ts";
 export interface Instance {
   readonly provider: Provider;
   readonly keys: readonly SigningKey[];
+  /** Changes with the keys and the clients. */
+  readonly version: string;
   readonly callback: (request: object, response: object) => Promise<void>;
 }
 
@@ -72,7 +74,7 @@ export class ProviderInstances {
   }
 
   /**
-   * Makes a new provider if the keys have changed, also by another replica.
+   * Makes a new provider if the keys or the clients have changed, also by another replica.
    *
    * @throws MissingKeyError if another replica has sealed a key that this one cannot open
    */
@@ -93,8 +95,8 @@ export class ProviderInstances {
 
   async #look(): Promise<void> {
     if (this.#instance === undefined) return;
-    const { keys } = await this.load();
-    if ((await this.#keys.version()) === versionOf(keys)) return;
+    const { version } = await this.load();
+    if (joined(await this.#keys.version(), await this.#refreshClients()) === version) return;
     // Requests under way continue with the one before.
     const made = await this.#make();
     this.#instance = Promise.resolve(made);
@@ -113,12 +115,22 @@ export class ProviderInstances {
     await this.look();
   }
 
+  async #refreshClients(): Promise<string> {
+    const { clients } = this.#options;
+    return "refresh" in clients ? clients.refresh() : "";
+  }
+
   async #make(): Promise<Instance> {
     const oidc = await import("oidc-provider");
     const keys = await this.#keys.load();
+    const version = joined(versionOf(keys), await this.#refreshClients());
     const provider = createInstance(oidc, this.#options, keys, this.#stores, this.#pages);
-    return { provider, keys, callback: provider.callback() as never };
+    return { provider, keys, version, callback: provider.callback() as never };
   }
+}
+
+function joined(keys: string, clients: string): string {
+  return `${keys} ${clients}`;
 }
 
 function keyEvents(options: EmbeddedProviderOptions) {
