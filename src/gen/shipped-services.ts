@@ -85,6 +85,9 @@ export const SHIPPED_RPCS: Readonly<Record<string, readonly string[]>> = {
   "svc.iam.v1.IAMRevocationService": [
     "WatchRevocations"
   ],
+  "svc.iam.v1.IAMSecondFactorService": [
+    "RemoveUserSecondFactors"
+  ],
   "svc.iam.v1.IAMServiceAccountService": [
     "CreateServiceAccount",
     "GetServiceAccount",

@@ -83,6 +83,7 @@ const SERVICES: Readonly<Record<string, readonly string[]>> = {
     "EnableUser",
     "DeleteUser",
   ],
+  IAMSecondFactorService: ["RemoveUserSecondFactors"],
   IAMRevocationService: ["WatchRevocations"],
   IAMSessionService: [
     "ListMySessions",

@@ -27,6 +27,7 @@ import { openProviderApi } from "./provider-api/open-provider-api.ts";
 import { openRelationships } from "./relationships/open-relationships.ts";
 import { Removals } from "./removals/removals.ts";
 import { openRights } from "./rights/open-rights.ts";
+import { openSecondFactors } from "./second-factor-api/open-second-factors.ts";
 import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
 import { openServiceAccounts } from "./service-accounts/open-service-accounts.ts";
 import { openSessions } from "./session-api/open-sessions.ts";
@@ -83,6 +84,7 @@ async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOp
     openAuth(context),
     openPasswords(context),
     openAccount(context),
+    openSecondFactors(context),
     openSessions(context),
     openUsers(context),
     openServiceAccounts(context),

@@ -40,6 +40,19 @@ export class AccountRights {
   }
 
   /**
+   * Checks that a caller is an owner of the organization's zone, also by groups.
+   *
+   * @throws ServiceError FORBIDDEN if not
+   */
+  async assertOwner(caller: Caller, signal: AbortSignal): Promise<void> {
+    const reads = new EngineReads(this.#engine, { signal });
+    const own = { zone: this.#organization, relation: "owner" } as const;
+    const [isOwner] = await holds(reads, caller, [own]);
+    if (isOwner === true) return;
+    throw new ServiceError("FORBIDDEN", "only an owner of the organization's zone may do this");
+  }
+
+  /**
    * Checks that a caller is an owner of the organization's zone, or holds every relation to any zone
    * that the account holds, also through groups. An owner of a zone has all of that zone.
    *

@@ -149,6 +149,11 @@ export const ROWS: readonly Row[] = [
   ...onAccounts(`${USERS}/EnableUser`),
   ...onAccounts(`${USERS}/DeleteUser`),
   ...onAccounts("IAMPasswordService/CreatePasswordResetLink"),
+  {
+    rpc: "IAMSecondFactorService/RemoveUserSecondFactors",
+    request: ({ user }) => ({ userId: user }),
+    allowed: ["owner"],
+  },
   ...onAccounts("IAMSessionService/EndUserSessions"),
   ...onAccounts("IAMSessionService/EndUserSession", () => ({ sessionId: "unknown" })).map(
     (row) => ({
