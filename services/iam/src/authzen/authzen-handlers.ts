@@ -30,6 +30,8 @@ const JSON_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 const REQUEST_ID = /^[\x20-\x7e]{1,1024}$/;
 const LARGEST_BODY = 1024 * 1024;
 const METADATA_SECONDS = 3600;
+/** Errors are texts. */
+const TEXT = { "Content-Type": "text/plain; charset=utf-8" };
 
 /**
  * The Access Evaluation and Access Evaluations APIs of AuthZEN 1.0 (OpenID Authorization API 1.0), and
@@ -46,6 +48,7 @@ export function authzenHandlers({ origin, evaluator, logger }: AuthzenOptions): 
     (answer: (body: Uint8Array, call: CallContext) => Promise<unknown>): RawHandler["handle"] =>
     async (request, call) => {
       const echoed = requestIdOf(request);
+      if (request.method !== "POST") return otherMethod(request, "POST");
       try {
         assertService(call);
         return json(await answer(await bodyOf(request), call), echoed);
@@ -56,15 +59,16 @@ export function authzenHandlers({ origin, evaluator, logger }: AuthzenOptions): 
   return [
     {
       path: METADATA_PATH,
-      handle: (request) => ({
-        status: 200,
-        headers: {
+      handle(request) {
+        const { method } = request;
+        if (method !== "GET" && method !== "HEAD") return otherMethod(request, "GET, HEAD");
+        const headers = {
           "Content-Type": "application/json",
           "Cache-Control": `public, max-age=${METADATA_SECONDS}`,
           ...requestIdOf(request),
-        },
-        body: metadata,
-      }),
+        };
+        return { status: 200, headers, body: metadata };
+      },
     },
     {
       path: EVALUATION_PATH,
@@ -108,6 +112,17 @@ function requestIdOf({ headers }: RawRequest): Readonly<Record<string, string>> 
   return isSentBack ? { "X-Request-ID": id } : {};
 }
 
+/** The refusal of another method, in the form of the standard's errors; or which methods there are. */
+function otherMethod(request: RawRequest, allowed: string): RawResponse {
+  const headers = { Allow: `${allowed}, OPTIONS`, "Cache-Control": "no-store" };
+  if (request.method === "OPTIONS") return { status: 204, headers };
+  return {
+    status: 405,
+    headers: { ...headers, ...TEXT, ...requestIdOf(request) },
+    body: `only ${allowed} is allowed`,
+  };
+}
+
 function json(value: unknown, headers: Readonly<Record<string, string>>): RawResponse {
   return {
     status: 200,
@@ -122,11 +137,7 @@ function errorResponse(
   echoed: Readonly<Record<string, string>>,
   logger: AuthzenOptions["logger"],
 ): RawResponse {
-  const headers = {
-    "Content-Type": "text/plain; charset=utf-8",
-    "Cache-Control": "no-store",
-    ...echoed,
-  };
+  const headers = { ...TEXT, "Cache-Control": "no-store", ...echoed };
   if (error instanceof ServiceError && error.status < 500) {
     const challenge = error.status === 401 ? { "WWW-Authenticate": "Bearer" } : {};
     return { status: error.status, headers: { ...headers, ...challenge }, body: error.message };

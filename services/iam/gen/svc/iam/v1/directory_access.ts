@@ -27,6 +27,7 @@ export const IAMDirectoryServicePolicies: AccessPolicies<IAMDirectoryServiceMeth
       audience: "user",
       mode: "CHECK_ONLY",
     },
+    rateLimit: { qps: 50, burst: 100 },
   },
   [IAMDirectoryService_ListUsers]: {
     exposure: "AUTHORIZED",
@@ -37,6 +38,7 @@ export const IAMDirectoryServicePolicies: AccessPolicies<IAMDirectoryServiceMeth
       audience: "user",
       mode: "CHECK_ONLY",
     },
+    rateLimit: { qps: 50, burst: 100 },
   },
   [IAMDirectoryService_GetOrganization]: {
     exposure: "AUTHORIZED",
@@ -47,6 +49,7 @@ export const IAMDirectoryServicePolicies: AccessPolicies<IAMDirectoryServiceMeth
       audience: "user",
       mode: "CHECK_ONLY",
     },
+    rateLimit: { qps: 50, burst: 100 },
   },
   [IAMDirectoryService_ListGroups]: {
     exposure: "AUTHORIZED",
@@ -57,6 +60,7 @@ export const IAMDirectoryServicePolicies: AccessPolicies<IAMDirectoryServiceMeth
       audience: "user",
       mode: "CHECK_ONLY",
     },
+    rateLimit: { qps: 50, burst: 100 },
   },
 });
 
