@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../../../test/support/until.ts";
 import type { Answer } from "../support/iam-service.ts";
@@ -49,6 +49,12 @@ export class Replica {
         return (await this.call("GET", "/readyz").catch(() => undefined))?.status === 200;
       },
     );
+  }
+
+  /** Its resident memory, in MiB; Linux only. */
+  get residentMib(): number {
+    const status = readFileSync(`/proc/${this.#child?.pid}/status`, "utf8");
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
   }
 
   /** Ends it, as a crash of its machine would. */
