@@ -117,8 +117,8 @@ describe("metrics", () => {
       'svc_access_cache_requests_total{cache="jwt",outcome="hit"} 1',
       'svc_access_registry_events_total{outcome="lost"} 1',
       "svc_access_responses_cut_off_total 1",
-      'svc_access_job_runs_total{job="clean",outcome="succeeded"} 0',
-      'svc_access_job_runs_total{job="clean",outcome="failed"} 1',
+      'svc_access_job_runs_total{job_name="clean",outcome="succeeded"} 0',
+      'svc_access_job_runs_total{job_name="clean",outcome="failed"} 1',
       'rpc_server_unrouted_requests_total{transport="http",code="RESOURCE_NOT_FOUND"} 1',
       'db_client_connections{pool="audit",state="waiting"} 2',
     ]) {

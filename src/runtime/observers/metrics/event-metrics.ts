@@ -78,7 +78,8 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     "Responses that were cut off: their clients did not read them, and others needed the memory.",
     [],
   );
-  const jobs = counter("job_runs", "Runs of jobs by outcome.", ["job", "outcome"], JOBS);
+  // Not `job`: a scrape has a label of that name, and would rename ours.
+  const jobs = counter("job_runs", "Runs of jobs by outcome.", ["job_name", "outcome"], JOBS);
   const expected = {
     authentication: authentications,
     cache: caches,
