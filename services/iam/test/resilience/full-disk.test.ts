@@ -38,6 +38,7 @@ function tests(disk: SmallDisk): void {
     writeFileSync(join(disk.folder, "encryption-key"), randomBytes(32).toString("base64"));
     iam = await startIam({
       folder: disk.folder,
+      logLevel: "silent",
 
       authn: {
         internal_call: {
