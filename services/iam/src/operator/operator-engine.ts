@@ -28,6 +28,20 @@ export function operatorEngine(engine: AuthorizationEngine): AuthorizationEngine
       return { allowed: true, revision: await revisionOf(options) };
     },
 
+    async explain(request, options) {
+      if (!isOperators(request)) return engine.explain(request, options);
+      const { resource, permission } = request;
+      // By no relationship, so a write that relies on it has no precondition.
+      const explanation = {
+        resource,
+        permission,
+        allowed: true,
+        kind: "self",
+        children: [],
+      } as const;
+      return { allowed: true, explanation, revision: await revisionOf(options) };
+    },
+
     async checkAny(request, options) {
       if (!isOperators(request)) return engine.checkAny(request, options);
       return { allowed: true, revision: await revisionOf(options) };
