@@ -1,25 +1,12 @@
 /** The guide of docs/iam.md, from empty machines to two replicas: each command, as it is written. */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Browser } from "../../services/iam/test/support/browser.ts";
 import { datastoreIsAbsent } from "../authz/spicedb/postgres-datastore.ts";
 import { IS_THOROUGH } from "../support/effort.ts";
-import { freePort } from "../support/free-port.ts";
-import { openPostgres, postgresPrograms, query, type TestPostgres } from "../support/postgres.ts";
-import { findSpicedb } from "../support/spicedb.ts";
-import { until } from "../support/until.ts";
 import { ROOT } from "../support/workspace.ts";
+import { GuideMachines } from "./support/guide-machines.ts";
 
 const PASSWORD = "correct horse battery staple";
 const text = readFileSync(join(ROOT, "docs/iam.md"), "utf8");
@@ -29,56 +16,67 @@ const blocks = (language: string) =>
     name === language ? [block] : [],
   );
 
-/** What a replica has of its own where both are on one machine. */
-interface Replica {
-  readonly origin: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-let postgres: TestPostgres | undefined;
-let folder = "";
-let environment: Readonly<Record<string, string | undefined>> = {};
-let replaced: readonly (readonly [string, string])[] = [];
-const replicas: Replica[] = [];
-const running: ChildProcess[] = [];
-const browser = () => new Browser(replicas[0]?.origin ?? "");
-let person: Browser;
+const [variables = "", roles = "", spicedb = "", files = "", serve = "", bootstrap = "", ...later] =
+  blocks("sh");
+const [upgrade = "", schema = "", backup = "", restore = "", end = ""] = later;
+/** What a supervisor runs. */
+const SERVE_SPICEDB = /^spicedb serve.*\n/m;
 
 describe.skipIf(!IS_THOROUGH || datastoreIsAbsent())("the guide", () => {
-  beforeAll(prepare);
-  afterAll(async () => {
-    await stopAll();
-    postgres?.remove();
-    if (folder !== "") rmSync(folder, { recursive: true, force: true });
-  });
+  let machines: GuideMachines;
+  let person: Browser;
 
-  test("PostgreSQL and SpiceDB", async ({ skip }) => {
-    skip(postgres?.stop === undefined, "the roles of the guide are made on a temporary server");
-    const [variables = "", roles = "", spicedb = "", schema = ""] = blocks("sh");
-    readVariables(variables);
-    writeFileSync(join(folder, "roles.sql"), here(blocks("sql")[0] ?? ""));
-    run(roles);
-    const serve = commands(spicedb).find((command) => command.startsWith("spicedb serve"));
-    run(spicedb.replace(/^spicedb serve.*\n/m, ""));
-    start(serve ?? "");
-    await until("SpiceDB takes the schema", () => tryRun(schema));
+  beforeAll(async () => {
+    const prepared = await GuideMachines.prepare();
+    if (prepared !== undefined) machines = prepared;
+  });
+  beforeEach(({ skip }) => {
+    skip(machines === undefined, "its roles are not made on the server of POSTGRES_URL");
+  });
+  afterAll(() => machines?.remove());
+
+  const startSpicedb = () => machines.startSpicedb(SERVE_SPICEDB.exec(spicedb)?.[0].trim() ?? "");
+  const startReplicas = () => machines.startReplicas(serve.trim());
+
+  /** What each replica answers to the browser. */
+  const statuses = () =>
+    Promise.all(
+      machines.replicas.map(async ({ origin }) => {
+        return (await person.request(`${origin}/v1/iam/me`)).status;
+      }),
+    );
+
+  const logIn = async () => {
+    const { origin = "" } = machines.replicas[0] ?? {};
+    person = new Browser(origin);
+    const page = await person.open(`${origin}/v1/iam/ui/login?return_to=/v1/iam/me`);
+    const form = { action: "login", username: "root", password: PASSWORD };
+    const visit = await person.submit(page, form);
+    expect(JSON.parse(visit.text)).toMatchObject({ username: "root" });
+  };
+
+  test("PostgreSQL and SpiceDB", async () => {
+    machines.keepVariables(variables);
+    writeFileSync(join(machines.folder, "roles.sql"), machines.here(blocks("sql")[0] ?? ""));
+    machines.run(roles);
+    machines.run(spicedb.replace(SERVE_SPICEDB, ""));
+    await startSpicedb();
   });
 
   test("the files, the tables, and both replicas", async () => {
-    run(blocks("sh")[4] ?? "");
-    writeFileSync(join(folder, "etc/service.yaml"), here(blocks("yaml")[0] ?? ""));
-    for (const block of blocks("console")) {
-      for (const step of block.split(/^\$ /m).slice(1)) {
-        const [command = "", ...lines] = here(step).trimEnd().split("\n");
-        expect(run(command).trimEnd().split("\n"), command).toEqual(lines);
-      }
+    machines.run(files);
+    const configuration = machines.here(blocks("yaml")[0] ?? "");
+    writeFileSync(join(machines.folder, "etc/service.yaml"), configuration);
+    for (const step of blocks("console").flatMap((block) => block.split(/^\$ /m).slice(1))) {
+      const [command = "", ...lines] = machines.here(step).trimEnd().split("\n");
+      expect(machines.run(command).trimEnd().split("\n"), command).toEqual(lines);
     }
     await startReplicas();
   });
 
   test("the first owner logs in, at both replicas", async () => {
-    const link = run(blocks("sh")[6] ?? "").trim();
-    person = browser();
+    const link = machines.run(bootstrap).trim();
+    person = new Browser(new URL(link).origin);
     const page = await person.open(link);
     const name = { username: "root", display_name: "Root", email: "root@example.com" };
     const made = await person.submit(page, { ...name, password: PASSWORD, repeated: PASSWORD });
@@ -88,159 +86,17 @@ describe.skipIf(!IS_THOROUGH || datastoreIsAbsent())("the guide", () => {
   });
 
   test("an upgrade, a backup, and its restoration", async () => {
-    const [upgrade = "", backup = "", restore = "", end = ""] = blocks("sh").slice(7);
-    expect(run(upgrade)).toContain("the tables already have this version");
-    run(backup);
-    const serve = blocks("sh")[2]?.match(/^spicedb serve.*$/m)?.[0] ?? "";
-    await stopAll();
-    run(restore);
-    start(serve);
-    await until("SpiceDB is there", () => tryRun(end));
+    expect(machines.run(upgrade)).toContain("the tables already have this version");
+    expect(machines.run(schema)).toContain("writtenAt");
+    machines.run(backup);
+    await machines.stopAll();
+    machines.run(restore);
+    await startSpicedb();
+    machines.run(end);
     await startReplicas();
+    // The login of before the backup has ended.
     expect(await statuses()).toEqual([401, 401]);
     await logIn();
     expect(await statuses()).toEqual([200, 200]);
   });
 });
-
-async function prepare(): Promise<void> {
-  postgres = await openPostgres();
-  if (postgres?.stop === undefined) return;
-  await query(postgres.url, "ALTER SYSTEM SET track_commit_timestamp = on");
-  postgres.stop();
-  postgres.start?.();
-  folder = mkdtempSync(join(tmpdir(), "svc-access-guide-"));
-  for (const name of ["model", "node_modules"]) symlinkSync(join(ROOT, name), join(folder, name));
-  const spicedb = `localhost:${await freePort()}`;
-  mkdirSync(join(folder, "bin"));
-  program("svc-iam", `exec '${process.execPath}' '${join(ROOT, "services/iam/src/main.ts")}' "$@"`);
-  // The ports that both the guide's machine and other tests would use, and what asks the internet.
-  const flags = `--grpc-addr=${spicedb} --http-enabled=false --metrics-enabled=false --telemetry-endpoint=`;
-  program(
-    "spicedb",
-    `case "$1" in serve) set -- "$@" ${flags};; esac; exec '${findSpicedb()}' "$@" --skip-release-check`,
-  );
-  makeCertificate();
-  for (let count = 0; count < 2; count++) {
-    const http = await freePort();
-    replicas.push({
-      origin: `http://localhost:${http}`,
-      environment: {
-        HTTP_ADDRESS: `127.0.0.1:${http}`,
-        GRPC_ADDRESS: `127.0.0.1:${await freePort()}`,
-        METRICS_ADDRESS: `127.0.0.1:${await freePort()}`,
-      },
-    });
-  }
-  replaced = [
-    ["db.internal:5432", new URL(postgres.url).host],
-    ["spicedb.internal:50051", spicedb],
-    ["/etc/svc-iam", join(folder, "etc")],
-    ["https://iam.example.com", replicas[0]?.origin ?? ""],
-    ["10.42.0.10/32", "127.0.0.1/32"],
-  ];
-  environment = {
-    HOME: process.env["HOME"],
-    TMPDIR: process.env["TMPDIR"],
-    PATH: [
-      join(folder, "bin"),
-      join(ROOT, "node_modules/.bin"),
-      postgresPrograms(),
-      process.env["PATH"],
-    ].join(":"),
-  };
-}
-
-function program(name: string, script: string): void {
-  const file = join(folder, "bin", name);
-  writeFileSync(file, `#!/bin/sh\n${script}\n`);
-  chmodSync(file, 0o755);
-}
-
-function makeCertificate(): void {
-  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-  const files = ["-keyout", "spicedb-key.pem", "-out", "spicedb.pem"];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...files, ...names], {
-    cwd: folder,
-    stdio: "ignore",
-  });
-  symlinkSync("spicedb.pem", join(folder, "ca.pem"));
-}
-
-/** A text of the guide with the addresses and folders of this test. */
-function here(part: string): string {
-  return replaced.reduce((result, [from, to]) => result.replaceAll(from, to), part);
-}
-
-function commands(block: string): string[] {
-  return block.split("\n").filter((line) => line !== "");
-}
-
-/** Keeps the variables that a block exports. */
-function readVariables(block: string): void {
-  const lines = run(`${block}env`).split("\n");
-  const entries = lines.map((line): [string, string] => [
-    line.slice(0, line.indexOf("=")),
-    line.slice(line.indexOf("=") + 1),
-  ]);
-  environment = { ...environment, ...Object.fromEntries(entries.filter(([name]) => name !== "")) };
-}
-
-function tryRun(block: string) {
-  const { status } = spawnSync("sh", ["-ec", here(block)], { cwd: folder, env: environment });
-  return status === 0;
-}
-
-/** Runs a block, which must succeed, and returns its standard output. */
-function run(block: string): string {
-  const { status, stdout, stderr } = spawnSync("sh", ["-ec", here(block)], {
-    cwd: folder,
-    env: environment,
-    encoding: "utf8",
-  });
-  expect({ status, stderr: status === 0 ? "" : stderr }, block).toEqual({ status: 0, stderr: "" });
-  return stdout;
-}
-
-/** Starts what a supervisor runs. */
-function start(command: string, own: Readonly<Record<string, string>> = {}): void {
-  const env = { ...environment, ...own };
-  running.push(spawn("sh", ["-c", `exec ${here(command)}`], { cwd: folder, env, stdio: "ignore" }));
-}
-
-async function startReplicas(): Promise<void> {
-  for (const replica of replicas) start((blocks("sh")[5] ?? "").trim(), replica.environment);
-  for (const { origin } of replicas) {
-    await until("a replica is ready", async () => {
-      const response = await fetch(`${origin}/readyz`).catch(() => undefined);
-      return response?.status === 200;
-    });
-  }
-}
-
-async function stopAll(): Promise<void> {
-  for (const child of running.splice(0).reverse()) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    const exited = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGTERM");
-    await exited;
-  }
-}
-
-async function logIn(): Promise<void> {
-  const { origin = "" } = replicas[0] ?? {};
-  person = browser();
-  const page = await person.open(`${origin}/v1/iam/ui/login?return_to=/v1/iam/me`);
-  const visit = await person.submit(page, {
-    action: "login",
-    username: "root",
-    password: PASSWORD,
-  });
-  expect(JSON.parse(visit.text)).toMatchObject({ username: "root" });
-}
-
-/** What each replica answers to the browser. */
-function statuses(): Promise<number[]> {
-  const ask = async ({ origin }: Replica) => (await person.request(`${origin}/v1/iam/me`)).status;
-  return Promise.all(replicas.map(ask));
-}

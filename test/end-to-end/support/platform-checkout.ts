@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "./free-port.ts";
-import { ROOT } from "./workspace.ts";
+import { freePort } from "../../support/free-port.ts";
+import { ROOT } from "../../support/workspace.ts";
 
 const LINKED = [
   "bin",
