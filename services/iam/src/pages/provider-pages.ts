@@ -51,6 +51,8 @@ const SERVER_ERROR: MessageKey =
 /** The pages. */
 export function providerPages(parts: PageParts): Pages {
   const send = (ctx: KoaContextWithOIDC, page: Page): void => {
+    // Without a body the status of Koa is 404, unless it was set.
+    ctx.body = "";
     const { headers, text } = parts.view(ctx).show(ctx.status, page);
     ctx.set(headers);
     ctx.body = text;

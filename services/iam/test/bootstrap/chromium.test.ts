@@ -4,6 +4,7 @@ import { Chromium, chromiumIsAbsent } from "../../../../test/support/chromium.ts
 import { Tab } from "../../../../test/support/tab.ts";
 import { FIRST, linkOf, ownersOf } from "../support/bootstrap.ts";
 import { type IamService, startIam } from "../support/iam-service.ts";
+import { auditPage } from "../support/page-audit.ts";
 
 describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
   let iam: IamService;
@@ -22,12 +23,14 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
   test("opens the link, corrects a mistake, and owns the zone", async () => {
     const { url, token } = await linkOf(iam);
     await tab.goTo(url);
+    await auditPage(tab, "first user", true);
     const fields = { ...FIRST, repeated: "correct horse battery stable" };
     for (const [name, value] of Object.entries(fields)) {
       await tab.enter(`input[name="${name}"]`, value);
     }
     await tab.click("button");
     expect(await tab.text()).toContain("The second password is another one.");
+    await auditPage(tab, "first user problem", true);
     // The history of the browser has the link only where it was opened.
     expect(await tab.url()).not.toContain(token);
     for (const name of ["password", "repeated"]) {
@@ -35,6 +38,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     }
     await tab.click("button");
     expect(await tab.text()).toContain("root owns acme");
+    await auditPage(tab, "first owner", true);
     expect(await ownersOf(iam)).toHaveLength(1);
   });
 });
