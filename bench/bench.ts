@@ -19,6 +19,7 @@ import { benchAuthzSpicedb } from "./authz-spicedb.ts";
 import { benchAuthzWrites } from "./authz-writes.ts";
 import { annotate, fetchGoogleProtos } from "./google.ts";
 import { benchIamCheck } from "./iam/check.ts";
+import { benchIamContainer } from "./iam/container.ts";
 import { benchIamMe } from "./iam/me.ts";
 import { benchIamPassword } from "./iam/password.ts";
 import { benchIamStart } from "./iam/start.ts";
@@ -53,6 +54,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   "iam-me": benchIamMe,
   "iam-password": benchIamPassword,
   "iam-start": benchIamStart,
+  "iam-container": benchIamContainer,
   "iam-check": benchIamCheck,
   "iam-users": benchIamUsers,
 };

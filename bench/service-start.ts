@@ -84,9 +84,19 @@ export function residentMegabytes(pid: number | undefined): number {
 
 /** The processor time that a process has had. */
 export function processorSeconds(pid: number | undefined): number {
-  // The name of the process, in brackets, may hold spaces.
-  const fields = toldOf(pid, "stat").split(") ")[1]?.split(" ") ?? [];
+  const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** How long ago a process was started. */
+export function secondsSinceStart(pid: number | undefined): number {
+  const [uptime] = readFileSync("/proc/uptime", "utf8").split(" ");
+  return Number(uptime) - Number(statOf(pid)[19]) / TICKS_PER_SECOND;
+}
+
+/** The fields of `stat` after the name of the process, which is in brackets and may hold spaces. */
+function statOf(pid: number | undefined): string[] {
+  return toldOf(pid, "stat").split(") ")[1]?.split(" ") ?? [];
 }
 
 /** What Linux reports of a process; nothing elsewhere. */
@@ -99,7 +109,7 @@ function toldOf(pid: number | undefined, file: string): string {
 }
 
 /** Asks by hand: a client that is refused a hundred times would cost more than the start. */
-function isReady(port: number): Promise<boolean> {
+export function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => {
       socket.write("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
