@@ -118,6 +118,12 @@ function* checkOther(
       "is for the embedded provider: declare clients where people log in",
     );
   }
+  if (iam.second_factor.required_for.length > 0) {
+    yield at(
+      ["iam", "second_factor", "required_for"],
+      "is for the embedded provider: require second factors where people log in",
+    );
+  }
   if (browser_login === "self" && !login.scopes.includes("openid")) {
     yield at(["iam", "login", "scopes"], "must have openid: browsers log in with it");
   }

@@ -136,6 +136,14 @@ test.each<[string, Changes]>([
       iam: { clients: [{ id: OTHER, name: "a", flows: ["device"] }] },
     },
   ],
+  [
+    "second factors of another provider",
+    {
+      authn: { provider: "oidc" },
+      login: { client_secret: SECRET },
+      iam: { second_factor: { required_for: ["owner"] } },
+    },
+  ],
 ])("%s is refused", (_, changes) => {
   expect(problemsOf(changes)).toMatchSnapshot();
 });
