@@ -1,10 +1,18 @@
-import type {
-  AuthorizationEngine,
-  ObjectReference,
-  Relationship,
-  RelationshipFilter,
+import {
+  type AuthorizationEngine,
+  AuthzError,
+  type ObjectReference,
+  type Page,
+  type Relationship,
+  type RelationshipFilter,
 } from "svc-access/authz";
 
+/**
+ * How many relationships are read before any is removed. An engine may order all that match for the
+ * first page, and does it again after each write.
+ */
+const READ_AT_ONCE = 50_000;
+const PAGE = 1000;
 /** How many relationships one write removes: others write between two of them. */
 const BATCH = 500;
 
@@ -29,29 +37,39 @@ export async function removeRelationshipsOf(
     for (;;) {
       const found = await firstOf(engine, filter, signal);
       if (found.length === 0) break;
-      const updates = found.map((relationship) => ({ operation: "DELETE", relationship }) as const);
-      await engine.writeRelationships({ updates }, { signal });
-      onRemoved(found.length);
+      for (let at = 0; at < found.length; at += BATCH) {
+        const batch = found.slice(at, at + BATCH);
+        const updates = batch.map(
+          (relationship) => ({ operation: "DELETE", relationship }) as const,
+        );
+        await engine.writeRelationships({ updates }, { signal });
+        onRemoved(batch.length);
+      }
     }
   }
 }
 
-/** The first relationships that match; a page that is not the last may be empty. */
+/** The first relationships that match, none only if there is none; a page that is not the last may be empty. */
 async function firstOf(
   engine: RemovingEngine,
   filter: RelationshipFilter,
   signal: AbortSignal,
 ): Promise<readonly Relationship[]> {
+  const found: Relationship[] = [];
   let cursor: string | undefined;
   do {
     signal.throwIfAborted();
-    const page = { pageSize: BATCH, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, nextCursor } = await engine.readRelationships(filter, page, {
-      signal,
-      newest: true,
-    });
-    if (items.length > 0) return items;
-    cursor = nextCursor;
-  } while (cursor !== undefined);
-  return [];
+    const request = { pageSize: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    let page: Page<Relationship>;
+    try {
+      page = await engine.readRelationships(filter, request, { signal, newest: true });
+    } catch (error) {
+      // Others have written since the page before: what was read is removed first.
+      if (found.length > 0 && error instanceof AuthzError && error.code === "OUT_OF_RANGE") break;
+      throw error;
+    }
+    found.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && found.length < READ_AT_ONCE);
+  return found;
 }
