@@ -69,7 +69,8 @@ export async function benchAuthzSpicedb(): Promise<void> {
   }
 }
 
-function whatIsAbsent(): string | undefined {
+/** Why there is no SpiceDB on PostgreSQL to compare with; undefined if there is one. */
+export function whatIsAbsent(): string | undefined {
   if (findSpicedb() === undefined) {
     return "there is no SpiceDB: set SPICEDB, or run scripts/build-spicedb.sh";
   }

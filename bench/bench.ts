@@ -19,8 +19,10 @@ import { benchAuthzSpicedb } from "./authz-spicedb.ts";
 import { benchAuthzWrites } from "./authz-writes.ts";
 import { annotate, fetchGoogleProtos } from "./google.ts";
 import { benchIamCheck } from "./iam/check.ts";
+import { benchIamCheckSpicedb } from "./iam/check-spicedb.ts";
 import { benchIamContainer } from "./iam/container.ts";
 import { benchIamMe } from "./iam/me.ts";
+import { benchIamMillion } from "./iam/million.ts";
 import { benchIamPassword } from "./iam/password.ts";
 import { benchIamStart } from "./iam/start.ts";
 import { benchIamUsers } from "./iam/user-pages.ts";
@@ -56,13 +58,17 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   "iam-start": benchIamStart,
   "iam-container": benchIamContainer,
   "iam-check": benchIamCheck,
+  "iam-check-spicedb": benchIamCheckSpicedb,
   "iam-users": benchIamUsers,
+  "iam-million": benchIamMillion,
 };
+
+/** Those that take many minutes. */
+const ON_REQUEST: ReadonlySet<string> = new Set(["runtime-memory", "iam-million"]);
 
 try {
   for (const [name, run] of Object.entries(BENCHMARKS)) {
-    // Ten minutes of load only on request.
-    const isWanted = wanted.length === 0 ? name !== "runtime-memory" : wanted.includes(name);
+    const isWanted = wanted.length === 0 ? !ON_REQUEST.has(name) : wanted.includes(name);
     if (isWanted) await run();
   }
 } finally {

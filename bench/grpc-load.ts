@@ -18,10 +18,10 @@ const FIRST_WINDOW = 65_535;
 /** Where the dynamic table of HPACK begins. */
 const FIRST_DYNAMIC = 62;
 
-/** A unary call of gRPC: its headers, in the order in which they are sent, and its message. */
+/** A unary call of gRPC: its headers, in the order in which they are sent, and its messages, of which each call sends one. */
 export interface GrpcCall {
   readonly headers: Readonly<Record<string, string>>;
-  readonly message: Uint8Array;
+  readonly messages: readonly Uint8Array[];
 }
 
 /**
@@ -48,11 +48,11 @@ export async function loadGrpc(port: number, call: GrpcCall, milliseconds: numbe
 }
 
 /** One call by a client that understands all of its answer. */
-async function checkAnswer(port: number, { headers, message }: GrpcCall): Promise<void> {
+async function checkAnswer(port: number, { headers, messages }: GrpcCall): Promise<void> {
   const session: ClientHttp2Session = connectHttp2(`http://127.0.0.1:${port}`);
   try {
     const stream = session.request({ ...headers });
-    stream.resume().end(envelope(message));
+    stream.resume().end(envelope(messages[0] ?? Buffer.alloc(0)));
     const [trailers] = (await once(stream, "trailers")) as [Record<string, string>];
     if (trailers["grpc-status"] !== "0") throw new Error(`status ${JSON.stringify(trailers)}`);
     await once(stream, "close");
@@ -66,7 +66,9 @@ class LoadConnection {
   readonly done: Promise<void>;
   readonly #socket: Socket;
   readonly #fields: readonly (readonly [string, string])[];
-  readonly #body: Buffer;
+  readonly #bodies: readonly Buffer[];
+  /** Where it begins in them: not each load with the same ones. */
+  readonly #from: number;
   #next = 1;
   #underWay = 0;
   #withMessage = 0;
@@ -75,9 +77,10 @@ class LoadConnection {
   #resolve: () => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
 
-  constructor(port: number, { headers, message }: GrpcCall) {
+  constructor(port: number, { headers, messages }: GrpcCall) {
     this.#fields = Object.entries(headers);
-    this.#body = envelope(message);
+    this.#bodies = messages.map(envelope);
+    this.#from = Math.floor(Math.random() * messages.length);
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -116,10 +119,11 @@ class LoadConnection {
     const id = this.#next;
     this.#next += 2;
     this.#underWay++;
+    const body = this.#bodies[(this.#from + (id >> 1)) % this.#bodies.length] as Buffer;
     const headers = id === 1 ? literals(this.#fields) : indices(this.#fields.length);
     return Buffer.concat([
       rawFrame(FRAME.HEADERS, END_HEADERS, id, headers),
-      rawFrame(FRAME.DATA, END_STREAM, id, this.#body),
+      rawFrame(FRAME.DATA, END_STREAM, id, body),
     ]);
   }
 

@@ -71,7 +71,7 @@ const grpc: Load = ({ grpc: port = 0 }, milliseconds) => {
     te: "trailers",
     ...CALLER,
   };
-  return loadGrpc(port, { headers, message }, milliseconds);
+  return loadGrpc(port, { headers, messages: [message] }, milliseconds);
 };
 
 /** Prints the ratios. */

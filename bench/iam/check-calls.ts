@@ -2,6 +2,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { CheckPermissionRequestSchema } from "../../services/iam/gen/svc/iam/v1/permission_pb.ts";
+import type { CheckRequest } from "../../src/authz/engine/requests.ts";
 import { loadGrpc } from "../grpc-load.ts";
 import { atMost, median, note } from "../verdict.ts";
 import { HUB_TOKEN } from "./iam-service.ts";
@@ -10,12 +11,12 @@ import { CHECK } from "./platform-relationships.ts";
 /** The RPC, as a path. */
 export const CHECK_RPC = "/svc.iam.v1.IAMPermissionService/CheckPermission";
 
-/** How many calls of each side are made in turn to compare latencies. */
-const LATENCY_ROUNDS = 21;
-const LATENCY_CALLS = 500;
+/** In how many rounds latencies are compared, and how many calls of each side a round has. */
+const LATENCY_ROUNDS = 101;
+const LATENCY_CALLS = 100;
 const WARM_UP_CALLS = 2_000;
 
-const MESSAGE = toBinary(CheckPermissionRequestSchema, create(CheckPermissionRequestSchema, CHECK));
+const MESSAGE = checkMessage(CHECK);
 
 const HEADERS = {
   ":method": "POST",
@@ -29,12 +30,24 @@ const HEADERS = {
   "x-svc-internal-token": HUB_TOKEN,
 };
 
-/** Makes checks, many at once. @returns how many were answered */
-export function loadChecks(port: number, milliseconds: number): Promise<number> {
-  return loadGrpc(port, { headers: HEADERS, message: MESSAGE }, milliseconds);
+/** Makes checks, many at once: the same one, or others. @returns how many were answered */
+export function loadChecks(
+  port: number,
+  milliseconds: number,
+  messages: readonly Uint8Array[] = [MESSAGE],
+): Promise<number> {
+  return loadGrpc(port, { headers: HEADERS, messages }, milliseconds);
 }
 
-/** One call at a time, in turn, so that a load from elsewhere falls on both. */
+/** A check as svc-iam is asked for it. */
+export function checkMessage(check: CheckRequest): Uint8Array {
+  return toBinary(CheckPermissionRequestSchema, create(CheckPermissionRequestSchema, check));
+}
+
+/**
+ * One call at a time, some of each in turn, so that a load from elsewhere falls on both. Not one of each in turn: what
+ * a server does after its response would fall on the call of the other one.
+ */
 export async function compareLatencies(own: number, peer: number, limit: number): Promise<void> {
   const [ours, theirs] = [new Caller(own), new Caller(peer)];
   for (let call = 0; call < WARM_UP_CALLS; call++) {
@@ -43,12 +56,10 @@ export async function compareLatencies(own: number, peer: number, limit: number)
   }
   const rounds: { readonly own: number; readonly peer: number }[] = [];
   for (let round = 0; round < LATENCY_ROUNDS; round++) {
-    const times = { own: [] as number[], peer: [] as number[] };
-    for (let call = 0; call < LATENCY_CALLS; call++) {
-      times.own.push(await ours.time());
-      times.peer.push(await theirs.time());
-    }
-    rounds.push({ own: median(times.own), peer: median(times.peer) });
+    // Who comes first changes.
+    const first = round % 2 === 0 ? await medianOf(theirs) : undefined;
+    const own = await medianOf(ours);
+    rounds.push({ own, peer: first ?? (await medianOf(theirs)) });
   }
   ours.close();
   theirs.close();
@@ -59,7 +70,13 @@ export async function compareLatencies(own: number, peer: number, limit: number)
   note(`  ${microseconds(({ own }) => own)} us, the peer ${microseconds(({ peer }) => peer)} us`);
 }
 
-export class Caller {
+async function medianOf(caller: Caller): Promise<number> {
+  const times: number[] = [];
+  for (let call = 0; call < LATENCY_CALLS; call++) times.push(await caller.time());
+  return median(times);
+}
+
+class Caller {
   readonly #client: Client;
   readonly #metadata = new Metadata();
 

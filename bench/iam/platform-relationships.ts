@@ -20,6 +20,17 @@ export const CHECK: CheckRequest = {
   permission: "read",
 };
 
+/** A check of another user and project each time; about half of them are allowed. */
+export function checkAt(index: number): CheckRequest {
+  const project = (index * 7919) % PROJECTS;
+  const user = index % 2 === 0 ? (project * 7) % USERS : (index * 104_729) % USERS;
+  return {
+    subject: { type: "user", id: `u${user}` },
+    resource: { type: "project", id: `p${project}` },
+    permission: "read",
+  };
+}
+
 /** Writes them into the file of an embedded engine that does not run. */
 export async function writePlatform(file: string): Promise<void> {
   const { model } = readModelFile(MODEL);
