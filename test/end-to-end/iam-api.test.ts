@@ -84,6 +84,7 @@ const SERVICES: Readonly<Record<string, readonly string[]>> = {
     "DeleteUser",
   ],
   IAMSecondFactorService: ["RemoveUserSecondFactors"],
+  IAMProviderService: ["ListClients", "PlanClients", "ApplyClients", "RotateSigningKey"],
   IAMRevocationService: ["WatchRevocations"],
   IAMSessionService: [
     "ListMySessions",
