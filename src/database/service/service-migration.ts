@@ -56,7 +56,7 @@ export interface ServiceTables {
   readonly rights?: TableRights;
   /**
    * The command that makes the tables as their owner, for the error of a role that may not:
-   * `migrateServiceDatabase` if absent.
+   * `migrateServiceDatabase` if absent. `migrateDatabase` names it for the tables of the runtime too.
    */
   readonly migrateCommand?: string;
 }

@@ -45,7 +45,9 @@ export async function migrateDatabase(
   const changes: TableChange[] = [];
   try {
     for (const set of RUNTIME_MIGRATIONS) {
-      changes.push(await migrate(database, set));
+      // The command of the service makes these tables too, so it is what a role without rights needs.
+      const program = tables?.migrateCommand;
+      changes.push(await migrate(database, program === undefined ? set : { ...set, program }));
     }
   } finally {
     await database.close();

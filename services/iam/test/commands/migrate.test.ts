@@ -81,7 +81,7 @@ describe("the tables of PostgreSQL", async () => {
       );
       const byOther = await run("migrate", asService);
       expect([byOther.status, byOther.stdout]).toEqual([2, ""]);
-      expect(byOther.stderr).toMatch(/^svc-iam: .* as their owner first$/m);
+      expect(byOther.stderr).toMatch(/^svc-iam: .*: run svc-iam migrate as their owner first$/m);
 
       const migrated = await run("migrate", { driver: "postgres", url: at(owner) });
       expect(migrated).toEqual({ status: 0, stdout: "created the tables\n", stderr: "" });
