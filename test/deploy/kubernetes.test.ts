@@ -105,6 +105,14 @@ test("ports, secrets, labels and users fit together", () => {
   const ofPods = [deployment, job].flatMap(({ spec }) => spec.containers[0].env);
   const fromEnvironment = ofPods.map(({ valueFrom }) => valueFrom.secretKeyRef.key);
   expect(made.sort()).toEqual([...read, ...fromEnvironment].sort());
+  // No pod has a secret that is for another one.
+  const mounted = ({ spec }: typeof deployment) =>
+    spec.volumes.flatMap(({ secret }: { secret?: { items: { key: string }[] } }) =>
+      (secret?.items ?? []).map(({ key }) => key),
+    );
+  expect(mounted(deployment).sort()).toEqual([...new Set(read)].sort());
+  expect(mounted(job).sort()).toEqual(["hub-token", "spicedb-token"]);
+  expect(job.metadata.labels).not.toMatchObject(one("Service").spec.selector);
   // The user, and the time to stop, are those of the image and the configuration.
   const image = readFileSync(join(ROOT, "Dockerfile"), "utf8");
   for (const { spec } of [deployment, job]) {

@@ -79,8 +79,8 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_owner_claims", up: createOwnerClaims },
     { name: "add_user_search_keys", up: addUserSearchKeys },
     { name: "create_service_accounts", up: createServiceAccountTables },
-    { name: "create_second_factors", up: createFactorTables },
     { name: "create_organization_creations", up: createOrganizationCreations },
+    { name: "create_second_factors", up: createFactorTables },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
