@@ -120,6 +120,27 @@ export async function createAuthorizationEngine(
  * ```
  */
 export async function writeModel(config: ServiceConfig): Promise<boolean> {
+  return writeOrPlanModel(config, { dryRun: false });
+}
+
+/**
+ * Says whether {@link writeModel} would write the model, and changes nothing.
+ *
+ * @throws as `writeModel`, so also if SpiceDB has a schema that lacks a part of the model
+ *
+ * @example
+ * ```ts
+ * if (await planModel(config)) console.log("SpiceDB has no schema yet");
+ * ```
+ */
+export async function planModel(config: ServiceConfig): Promise<boolean> {
+  return writeOrPlanModel(config, { dryRun: true });
+}
+
+async function writeOrPlanModel(
+  config: ServiceConfig,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<boolean> {
   const { provider, spicedb, model: file } = config.security.authz;
   if (provider !== "spicedb") return false;
   const problems = [...engineProblems(config), ...(await missingDrivers(config, true))];
@@ -127,7 +148,7 @@ export async function writeModel(config: ServiceConfig): Promise<boolean> {
   const engine = await openSpicedb(spicedb as SpicedbConfig, loadModel(config) as Model);
   try {
     const text = readFileSync(file as string, "utf8");
-    return (await engine.writeSchema(text, { replace: false })).written;
+    return (await engine.writeSchema(text, { replace: false, dryRun })).written;
   } finally {
     await engine.close();
   }

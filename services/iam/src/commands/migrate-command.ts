@@ -22,7 +22,8 @@ Examples:
   DATABASE_URL=$OWNER_URL svc-iam migrate /etc/svc-iam/service.yaml
   svc-iam migrate --dry-run
 
-Exit codes: 0 the tables have this version, 1 a dry run found tables to create or migrate, 2 usage, or a database that cannot be used.`,
+Exit codes: 0 the tables have this version, 1 a dry run found tables to create or migrate, or a
+model to write, 2 usage, or a database or SpiceDB that cannot be used.`,
     )
     .action((file: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
       runCommand(async () => {

@@ -1,5 +1,5 @@
 import type { TableChange } from "svc-access/database";
-import { migrateDatabase, planMigration, writeModel } from "svc-access/runtime";
+import { migrateDatabase, planMigration, planModel, writeModel } from "svc-access/runtime";
 import { loadIamConfig } from "../config/load-iam-config.ts";
 import { IAM_TABLES } from "../store/tables.ts";
 import { EXIT } from "./run/run-command.ts";
@@ -27,7 +27,9 @@ export async function planAll(file: string): Promise<number> {
     process.stdout.write(`${component}: ${done}\n`);
   }
   if (pending.length === 0) process.stdout.write(`${REPORTS.unchanged}\n`);
-  return pending.length === 0 ? EXIT.done : EXIT.no;
+  const writesModel = await planModel(config);
+  if (writesModel) process.stdout.write("would write the model to SpiceDB\n");
+  return pending.length === 0 && !writesModel ? EXIT.done : EXIT.no;
 }
 
 const REPORTS: Readonly<Record<TableChange, string>> = {

@@ -20,7 +20,12 @@ const keys = join(folder, "encryption-key");
 const file = join(folder, "service.yaml");
 
 /** Writes the configuration, and runs a command of svc-iam with it. */
-async function run(command: "migrate" | "serve", database: object, authz: object = EMBEDDED) {
+async function run(
+  command: "migrate" | "serve",
+  database: object,
+  authz: object = EMBEDDED,
+  ...flags: readonly string[]
+) {
   const settings = {
     environment: "test",
     service: "iam",
@@ -46,7 +51,7 @@ async function run(command: "migrate" | "serve", database: object, authz: object
   writeFileSync(file, JSON.stringify(settings));
   // A server listens to the signals of its process.
   if (command === "serve") return runProgram(process.execPath, [MAIN, command, file]);
-  return runIam([command, file]);
+  return runIam([command, file, ...flags]);
 }
 
 describe("the tables of PostgreSQL", async () => {
@@ -104,6 +109,13 @@ describe.skipIf(spicedbIsAbsent())("the schema of SpiceDB", () => {
     const authz = (model: string) => {
       return { provider: "spicedb", model, spicedb: { endpoint, token, insecure: true } };
     };
+    const plan = (model: string) => run("migrate", database, authz(model), "--dry-run");
+    const planned = await plan(MODEL);
+    expect([planned.status, planned.stderr]).toEqual([1, ""]);
+    expect(planned.stdout).toMatch(
+      /^iam: create, version \d+\nwould write the model to SpiceDB\n$/m,
+    );
+    // The dry run has written nothing: the migration still creates and writes all.
     const first = await run("migrate", database, authz(MODEL));
     expect(first).toEqual({
       status: 0,
@@ -112,17 +124,21 @@ describe.skipIf(spicedbIsAbsent())("the schema of SpiceDB", () => {
     });
     const again = await run("migrate", database, authz(MODEL));
     expect([again.status, again.stdout]).toEqual([0, "the tables already have this version\n"]);
+    expect(await plan(MODEL)).toEqual(again);
 
     const other = join(folder, "other.zed");
     writeFileSync(other, "definition user {}\ndefinition book {\n  relation reader: user\n}\n");
     const replaced = await run("migrate", database, authz(other));
     expect(replaced.status).toBe(2);
     expect(replaced.stderr).toMatch(/does not contain the service's model: .*book.*model merge/);
+    const refused = await plan(other);
+    expect([refused.status, refused.stderr]).toEqual([2, replaced.stderr]);
     const intact = await run("migrate", database, authz(MODEL));
     expect([intact.status, intact.stdout]).toEqual([0, "the tables already have this version\n"]);
     await spicedb.stop();
-    const down = await run("migrate", database, authz(MODEL));
-    expect([down.status, down.stderr]).toEqual([2, expect.stringMatching(/^svc-iam: .*SpiceDB/)]);
+    for (const down of [await run("migrate", database, authz(MODEL)), await plan(MODEL)]) {
+      expect([down.status, down.stderr]).toEqual([2, expect.stringMatching(/^svc-iam: .*SpiceDB/)]);
+    }
   });
 });
 

@@ -9,7 +9,10 @@ import { refuseSubtractedParentheses } from "../workarounds/subtracted-parenthes
 
 /** The result of a request to write the schema. */
 export interface SchemaWrite {
-  /** False if SpiceDB had a schema that contains it: its own, or one that several services share. */
+  /**
+   * False if SpiceDB had a schema that contains it: its own, or one that several services share. With
+   * `dryRun`, whether it would be written.
+   */
   readonly written: boolean;
 }
 
@@ -17,6 +20,8 @@ export interface SchemaWrite {
 export interface SchemaWriteOptions extends CallOptions {
   /** Whether a schema that lacks a part of it may be replaced; true if absent. */
   readonly replace?: boolean;
+  /** Whether SpiceDB is only read; false if absent. */
+  readonly dryRun?: boolean;
 }
 
 /**
@@ -29,7 +34,7 @@ export interface SchemaWriteOptions extends CallOptions {
 export async function writeSchema(
   { connection, freshness }: Pick<Session, "connection" | "freshness">,
   schema: string,
-  { signal, replace = true }: SchemaWriteOptions = {},
+  { signal, replace = true, dryRun = false }: SchemaWriteOptions = {},
 ): Promise<SchemaWrite> {
   const { model, diagnostics } = parseModel(schema, "schema");
   const [first] = diagnostics;
@@ -43,6 +48,7 @@ export async function writeSchema(
     if (why === undefined) return { written: false };
     if (!replace) throw new AuthzError("FAILED_PRECONDITION", why);
   }
+  if (dryRun) return { written: true };
   // Each state has the schema of its time: an earlier state would be decided by the old schema.
   const wrote = freshness.write();
   let zedToken: string | undefined;
