@@ -109,7 +109,12 @@ export { hasRelationship } from "./server/has-relationship.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";
 export { migrateDatabase } from "./server/migrate-database.ts";
 export { type AuditRecorderOptions, openAuditRecorder } from "./server/open-audit-recorder.ts";
-export { createAuthorizationEngine, planModel, writeModel } from "./server/open-engine.ts";
+export {
+  createAuthorizationEngine,
+  loadModel,
+  planModel,
+  writeModel,
+} from "./server/open-engine.ts";
 export { type PlannedMigration, planMigration } from "./server/plan-migration.ts";
 export type { ReadinessCheck, ReadinessDetail, ReadinessResult } from "./server/readiness.ts";
 export { runServer } from "./server/run-server.ts";

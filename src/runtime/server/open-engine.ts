@@ -23,6 +23,12 @@ const NS_PER_SECOND = 1_000_000_000;
  * Reads the model of a configuration; undefined if it names none.
  *
  * @throws StartUpError with all that is wrong with it
+ *
+ * @example
+ * ```ts
+ * const model = loadModel(loadServiceConfig("service.yaml").config);
+ * if (model?.definitions.has("topic") === false) console.error("the model has no type topic");
+ * ```
  */
 export function loadModel(config: ServiceConfig): Model | undefined {
   const file = config.security.authz.model;

@@ -16,8 +16,9 @@ export function configCommand(configuration: string): Command {
     .addHelpText(
       "after",
       `
-It reads the file, the variables and the secret files that it names. All problems are reported, each with its
-position; warnings as at a start.
+It reads the file, the variables, and the files that it names: secrets, keys, the model and the logo. All problems
+are reported, those of the file itself first and each with its position; warnings as at a start. It asks no database
+or SpiceDB.
 
 Examples:
   svc-iam config check /etc/svc-iam/service.yaml

@@ -27,6 +27,46 @@ test("a configuration with problems is reported, each with its position [CMD-3]"
   expect((await run("config")).stderr).toMatch(/^Usage: svc-iam config/);
 });
 
+const KEY_FILE = "  encryption_key_file: ";
+test.each([
+  [
+    "a key file that does not exist",
+    (text: string) => `${text}${KEY_FILE}${join(folder, "absent")}\n`,
+    /^iam\.encryption_key_file: .*absent cannot be read \(ENOENT\): create it/m,
+  ],
+  [
+    "a file that is not a key",
+    (text: string) => `${text}${KEY_FILE}${SERVICE}\n`,
+    /^iam\.encryption_key_file: .* is not an encryption key/m,
+  ],
+  [
+    "a type that the model does not have",
+    (text: string) => text.replace("skill_space, skill]", "skil]"),
+    /^iam\.services\.hub\.write_types: the model has no type skil$/m,
+  ],
+  [
+    "a file that is not a model",
+    (text: string) => text.replace(/model: .*/, `model: ${SERVICE}`),
+    /^.*service\.yaml:\d+.*$/m,
+  ],
+  [
+    "a logo that is not a picture",
+    (text: string) => `${text}  pages: {logo_file: ${SERVICE}}\n`,
+    /^iam\.pages\.logo_file, .*service\.yaml, is not a PNG/m,
+  ],
+])("the check refuses %s, as a start does [CMD-3]", async (_, changed, problem) => {
+  const file = join(folder, "refused.yaml");
+  const model = join(import.meta.dirname, "../../../../model/iam.zed");
+  const text = readFileSync(SERVICE, "utf8").replace("../../model/iam.zed", model);
+  writeFileSync(file, text);
+  expect(await run("config", "check", file)).toMatchObject({ status: 0 });
+  writeFileSync(file, changed(text));
+  const { status, stdout, stderr } = await run("config", "check", file);
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/^svc-iam: the configuration .* has \d+ problems?:$/m);
+  expect(stderr).toMatch(problem);
+});
+
 test("a valid configuration is printed with its defaults and without its secrets [CMD-6]", async () => {
   const checked = await run("config", "check", SERVICE);
   expect(checked).toMatchObject({ status: 0, stdout: `${SERVICE} is valid\n` });
