@@ -83,6 +83,7 @@ export function relationshipHandlers(
       const resource = toObject(request.resource, "resource");
       const { permission, subjectType, pageToken } = request;
       model.assertMember(resource.type, permission);
+      if (subjectType !== "") model.assertRelation(subjectType, undefined);
       await visibility.assertMaySee([resource]);
       const listed = { resource, permission, subjectType };
       const list = new AccessList(engine, visibility, call);

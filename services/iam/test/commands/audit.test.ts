@@ -49,6 +49,20 @@ describe.each(["query", "export", "follow"].map((name, turn) => ({ name, turn })
   },
 );
 
+test("a query that finds nothing says so, but not beside JSON [CMD-5]", async () => {
+  const query = ["audit", "query", "--request-id", "none"];
+  expect(await line.run(...query)).toEqual({
+    status: 0,
+    stdout: "",
+    stderr: "svc-iam: no events\n",
+  });
+  expect(await line.run(...query, "--format", "json")).toEqual({
+    status: 0,
+    stdout: "",
+    stderr: "",
+  });
+});
+
 test("events are found by a user's name, newest first or all of them [CMD-5]", async () => {
   await line.json("relationship", "write", "zone:acme#admin@service:one");
   await line.json("relationship", "write", "zone:acme#admin@service:two");

@@ -24,8 +24,18 @@ const WRONG: readonly [string, () => readonly string[], RegExp][] = [
   ["an issuer that is no URL", () => ["login", iam.origin, "--issuer", "x"], /--issuer "x"/],
   [
     "a server that nobody serves",
-    () => ["login", "http://127.0.0.1:9"],
-    /cannot be reached or used/,
+    () => ["login", "http://127.0.0.1:1021"],
+    /provider http:\/\/127\.0\.0\.1:1021\/v1\/iam\/oidc cannot be reached or used: nothing listens there/,
+  ],
+  [
+    "https at a port without TLS",
+    () => ["login", iam.origin.replace("http:", "https:")],
+    /cannot be reached or used: it does not use TLS: write http:/,
+  ],
+  [
+    "an issuer that has no provider",
+    () => ["login", iam.origin, "--issuer", `${iam.origin}/none`],
+    /\/none cannot be reached or used: no identity provider is there: check the address/,
   ],
   [
     "a client that the server does not know",
@@ -52,8 +62,8 @@ describe("svc-iam login says on one line what is wrong, with exit code 2:", () =
 
 describe("a file of the login", () => {
   const LOGIN = {
-    server: "http://127.0.0.1:9",
-    issuer: "http://127.0.0.1:9/v1/iam/oidc",
+    server: "http://127.0.0.1:1021",
+    issuer: "http://127.0.0.1:1021/v1/iam/oidc",
     clientId: "a client",
     accessToken: "a token",
     expires: Date.now() + 600_000,
@@ -82,6 +92,29 @@ describe("a file of the login", () => {
     expect(stderr).toMatch(message);
     expect(stderr).toMatch(/^svc-iam: [^\n]+\n$/);
   });
+});
+
+test("a logout without the server removes the login, and says how to end the session [CMD-1]", async () => {
+  const line = new CommandLine({ SVC_IAM_LOGIN_FILE: "login.json" });
+  const file = `${line.folder}/login.json`;
+  const server = "http://127.0.0.1:1021";
+  const login = {
+    server,
+    issuer: `${server}/v1/iam/oidc`,
+    clientId: "a client",
+    accessToken: "a token",
+    refreshToken: "another token",
+    expires: Date.now() + 600_000,
+    organizationId: "acme",
+    username: "root",
+  };
+  writeFileSync(file, JSON.stringify(login), { mode: 0o600 });
+  const { status, stdout, stderr } = await line.run("logout");
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(
+    /^svc-iam: the login is removed here, but its session at http:\/\/127\.0\.0\.1:1021 was not ended \(.*nothing listens.*\): .*svc-iam session end\n$/,
+  );
+  expect(existsSync(file)).toBe(false);
 });
 
 test("a person logs in with a browser, commands act as this person, and logout ends it [CMD-1]", async () => {

@@ -72,6 +72,16 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     /Write a whole number from 1 to/,
   ],
   ["who-can with an unknown type", ["who-can", "owner", "planet:x"], /planet/],
+  [
+    "who-can with a type of subjects that the model lacks",
+    ["who-can", "owner", "zone:acme", "--type", "foo"],
+    /the model has no type "foo"/,
+  ],
+  [
+    "who-can with a set as type",
+    ["who-can", "owner", "zone:acme", "--type", "group#member"],
+    /--type "group#member" is not a valid type: write a type of the model, such as user/,
+  ],
   ["a group without a command", ["relationship"], /^Usage: svc-iam relationship/],
   ["an unknown command of a group", ["relationship", "touch"], /unknown command 'touch'/],
   [

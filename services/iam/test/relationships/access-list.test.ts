@@ -21,6 +21,8 @@ describe("who holds a permission [IAM-11]", () => {
     ["a caller who may not see the resource", {}, "ed", "FORBIDDEN"],
     ["an unknown permission", { permission: "fly" }, "site-admin", "INVALID_ARGUMENT"],
     ["an unknown type", { resource: { type: "thing", id: "a" } }, "site-admin", "INVALID_ARGUMENT"],
+    ["an unknown type of subjects", { subjectType: "foo" }, "site-admin", "INVALID_ARGUMENT"],
+    ["a set as type", { subjectType: "group#member" }, "site-admin", "INVALID_ARGUMENT"],
     ["no resource", { resource: undefined }, "site-admin", "INVALID_ARGUMENT"],
     ["a token of nobody", { pageToken: "x" }, "site-admin", "INVALID_ARGUMENT"],
     ["a size that is too large", { pageSize: 1001 }, "site-admin", "INVALID_ARGUMENT"],

@@ -10,7 +10,7 @@ export function auditCommand(): Command {
     apiCommand("query", "Show audit events, newest first.", {
       isList: true,
       examples: [
-        "svc-iam audit query --from 24h --decision denied",
+        "svc-iam audit query --from 24h --code FORBIDDEN",
         "svc-iam audit query --principal user:alice --format json",
       ],
     }),

@@ -26,6 +26,7 @@ export async function queryEvents({ limit, ...flags }: ListFlags & FilterFlags):
     count += page.events.length;
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && count < limit);
+  if (count === 0 && flags.format === "text") say("no events");
   if (pageToken !== "") say(`the newest ${count} events; --limit shows more`);
   return EXIT.done;
 }

@@ -66,6 +66,14 @@ export function relationshipOf(text: string): WrittenRelationship {
   return { resource: { type, id }, relation, subject };
 }
 
+/** The name of a type, of a flag. @throws CommandError */
+export function typeOf(flag: string, text: string): string {
+  if (new RegExp(`^${TYPE}$`).test(text)) return text;
+  throw new CommandError(
+    `${flag} ${JSON.stringify(text)} is not a valid type: write a type of the model, such as user`,
+  );
+}
+
 /** The name of a permission or relation. @throws CommandError */
 export function permissionOf(text: string): string {
   if (new RegExp(`^${NAME}$`).test(text)) return text;

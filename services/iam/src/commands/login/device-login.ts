@@ -43,12 +43,12 @@ export async function logInByDevice(
   show: (code: DeviceCode) => void,
 ): Promise<Tokens> {
   const configuration = await configure(client);
-  const begun = await asked(() =>
+  const begun = await asked(client, () =>
     initiateDeviceAuthorization(configuration, { scope: "openid profile email" }),
   );
   const { verification_uri: url, verification_uri_complete: fullUrl, user_code: code } = begun;
   show({ url, fullUrl, code });
-  return tokensOf(await asked(() => pollDeviceAuthorizationGrant(configuration, begun)));
+  return tokensOf(await asked(client, () => pollDeviceAuthorizationGrant(configuration, begun)));
 }
 
 /**
@@ -58,28 +58,31 @@ export async function logInByDevice(
  */
 export async function refreshLogin(client: Client, refreshToken: string): Promise<Tokens> {
   const configuration = await configure(client);
-  const tokens = tokensOf(await asked(() => refreshTokenGrant(configuration, refreshToken)));
+  const tokens = tokensOf(
+    await asked(client, () => refreshTokenGrant(configuration, refreshToken)),
+  );
   return { refreshToken, ...tokens };
 }
 
 /** Ends a login at the issuer: its refresh token, and the session behind it. */
 export async function revokeLogin(client: Client, refreshToken: string): Promise<void> {
   const configuration = await configure(client);
-  await asked(() => tokenRevocation(configuration, refreshToken));
+  await asked(client, () => tokenRevocation(configuration, refreshToken));
 }
 
-async function configure({ issuer, clientId }: Client): Promise<Configuration> {
+async function configure(client: Client): Promise<Configuration> {
+  const { issuer, clientId } = client;
   const url = new URL(issuer);
   const execute = url.protocol === "http:" && isLoopback(url) ? [allowInsecureRequests] : [];
-  return asked(() => discovery(url, clientId, undefined, None(), { execute }));
+  return asked(client, () => discovery(url, clientId, undefined, None(), { execute }));
 }
 
 /** The result of a request to the issuer; a refusal as what the person can do. */
-async function asked<Result>(request: () => Promise<Result>): Promise<Result> {
+async function asked<Result>({ issuer }: Client, request: () => Promise<Result>): Promise<Result> {
   try {
     return await request();
   } catch (error) {
-    throw new CommandError(problemOf(error as Error), { cause: error });
+    throw new CommandError(problemOf(issuer, error as Error), { cause: error });
   }
 }
 
@@ -93,14 +96,29 @@ const PROBLEMS: Readonly<Record<string, string>> = {
     "the client may not log devices in: add device to its flows in iam.clients, or name another one with --client-id",
 };
 
-function problemOf(error: Error): string {
+/** What a connection fails with, and how to fix it. */
+const FAILURES: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, "nothing listens there: check the address and the port, and start the server"],
+  [/ENOTFOUND|EAI_AGAIN/, "the name is not known: check the address"],
+  [/wrong version number|EPROTO/, "it does not use TLS: write http:// if it is on this machine"],
+  [
+    /unexpected HTTP response status|Content-Type/,
+    "no identity provider is there: check the address",
+  ],
+];
+
+function problemOf(issuer: string, error: Error): string {
   if (error instanceof ResponseBodyError) {
     const said = error.error_description === undefined ? "" : `: ${error.error_description}`;
     return PROBLEMS[error.error] ?? `the server refuses the login (${error.error}${said})`;
   }
   const { cause, message } = error;
-  const reason = cause instanceof Error && cause.message !== "" ? cause.message : message;
-  return `the identity provider cannot be reached or used: ${reason}`;
+  const { code = "", message: reason = "" } = (cause ?? {}) as { code?: unknown; message?: string };
+  const said = reason === "" ? message : reason;
+  const fix = FAILURES.find(([words]) => words.test(`${code} ${message} ${reason}`))?.[1];
+  // The errors of OpenSSL have lines of their own.
+  const [line = ""] = said.split("\n");
+  return `the identity provider ${issuer} cannot be reached or used: ${fix ?? line}`;
 }
 
 function tokensOf(response: TokenEndpointResponse): Tokens {

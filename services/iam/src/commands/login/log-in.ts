@@ -43,7 +43,15 @@ export async function logOut(): Promise<number> {
     return EXIT.done;
   }
   removeLogin();
-  if (login.refreshToken !== undefined) await revokeLogin(login, login.refreshToken);
+  try {
+    if (login.refreshToken !== undefined) await revokeLogin(login, login.refreshToken);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(
+      `the login is removed here, but its session at ${login.server} was not ended (${error.message}): log in there again, and end it with svc-iam session end`,
+      { cause: error },
+    );
+  }
   say(`logged out of ${login.server}`);
   return EXIT.done;
 }

@@ -48,7 +48,7 @@ Examples:
   svc-iam logout
 
 Exit codes: 0 logged out, or nobody was logged in; 2 usage, or a server that cannot be reached: the file is
-removed all the same.`,
+removed all the same, and the session at the server lasts until svc-iam session end, or until it expires.`,
     )
     .action(() => runCommand(async () => (await import("./log-in.ts")).logOut()));
 }

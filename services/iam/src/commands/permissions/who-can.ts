@@ -6,7 +6,7 @@ import {
 import { IAMAuthorizationServiceRoutes } from "../../../gen/svc/iam/v1/administration_server.ts";
 import { connect } from "../connection/connect.ts";
 import { namedObject } from "../connection/names.ts";
-import { objectOf, permissionOf } from "../connection/references.ts";
+import { objectOf, permissionOf, typeOf } from "../connection/references.ts";
 import type { ListFlags } from "../run/flags.ts";
 import { readPages } from "../run/pages.ts";
 import { printList, type Shown } from "../run/print-messages.ts";
@@ -31,10 +31,11 @@ const ENTRIES: Shown<typeof AccessEntrySchema> = {
 export async function whoCan(
   permissionText: string,
   resourceText: string,
-  { type: subjectType = "", limit, format }: WhoCanFlags,
+  { type, limit, format }: WhoCanFlags,
 ): Promise<number> {
   const permission = permissionOf(permissionText);
   const written = objectOf(resourceText);
+  const subjectType = type === undefined ? "" : typeOf("--type", type);
   await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const resource = await namedObject(connection, written);
