@@ -53,7 +53,7 @@ async function sendForm(link: string, owner: FirstOwner, signal: AbortSignal): P
   throw new PlatformError(`the form of the first user: ${response.status}; see the logs`);
 }
 
-/** The user who owns the zone, as svc-iam tells the hub. */
+/** The user who owns the zone, as svc-iam reports it to the hub. */
 async function ownerId(
   { addresses, tokens }: PlatformPlan,
   signal: AbortSignal,

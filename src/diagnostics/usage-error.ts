@@ -2,7 +2,7 @@ import { printable } from "../common/printable.ts";
 
 /**
  * The input cannot be used: a missing file, a wrong option, bytes that are not
- * an image. The message tells the user what is wrong and how to fix it.
+ * an image. The message says what is wrong and how to fix it.
  *
  * Only the caller breaks lines: a value from the input cannot start a new line.
  */

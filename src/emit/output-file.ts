@@ -29,7 +29,7 @@ export interface EmitResult {
 
 /**
  * The platform configuration contains something that an emitter cannot express
- * safely. The message tells the user what is wrong and how to fix it.
+ * safely. The message says what is wrong and how to fix it.
  */
 export class EmitError extends Error {
   override readonly name = "EmitError";

@@ -301,7 +301,7 @@ describe("the code cache between starts", () => {
       const { env, file } = begin();
       const time = new Date(0);
       change(dirname(file));
-      // What is no code would be replaced, if the file were used.
+      // What is not code would be replaced, if the file were used.
       writeFileSync(file, "no code");
       utimesSync(file, time, time);
       expect(start([ENTRY], args, { env })).toEqual(byNode(args));

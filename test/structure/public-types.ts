@@ -104,7 +104,7 @@ function saysItself(node: Node): boolean {
   );
 }
 
-/** The examples of a doc comment, each as it stands behind its tag. */
+/** The examples of a doc comment, each as it stands after its tag. */
 export function examplesOf(doc: string): string[] {
   return doc
     .split(/^@/m)

@@ -81,7 +81,7 @@ export function kyselyOverPool<Tables>(
 
 /**
  * The server answers a commit with a rollback if a statement of the transaction has failed, which is
- * no error for `pg`: what was acknowledged would be lost.
+ * not an error for `pg`: what was acknowledged would be lost.
  */
 function assertCommitted(statement: unknown, answer: unknown): unknown {
   if (statement !== "commit" || (answer as { command?: string }).command !== "ROLLBACK") {

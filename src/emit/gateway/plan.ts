@@ -73,7 +73,7 @@ export interface RulePlan {
   /** The name that a rate limit refers to. */
   readonly name?: string;
   readonly backend: BackendTarget;
-  /** The time limit of the response; `0s` is no limit. */
+  /** The time limit of the response; `0s` means no limit. */
   readonly timeout: string;
   readonly entries: readonly RouteEntry[];
 }

@@ -23,7 +23,7 @@ export interface RouteClaim {
   /** The deployed service that it belongs to; empty for the frontend's own. */
   readonly group: string;
   readonly backend: BackendTarget;
-  /** The time limit of the response; `0s` is no limit. */
+  /** The time limit of the response; `0s` means no limit. */
   readonly timeout: string;
   /** Requests per second, for an RPC with a rate limit. */
   readonly limit?: number;

@@ -237,7 +237,7 @@ function itsTurn(call: Call): Promise<void> {
   return responsesOfTurn.next(call.peer, call.signal);
 }
 
-/** Tells a stream that nobody reads it any more, also one that nobody began to read; its answer is ignored. */
+/** Notifies a stream that nobody reads it any more, also one that nobody began to read; its answer is ignored. */
 function leave(
   iterator: AsyncIterator<unknown> | undefined,
   responses: AsyncIterable<unknown>,

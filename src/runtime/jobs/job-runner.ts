@@ -46,7 +46,7 @@ export class JobRunner {
     this.#next(Math.random() * Math.min(this.#job.everyMs, SOON_MS));
   }
 
-  /** Starts no more runs, tells the one under way to end, and waits for it. */
+  /** Starts no more runs, makes the one under way end, and waits for it. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopped.abort(new Error("the server stops"));

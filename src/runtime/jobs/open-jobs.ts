@@ -20,7 +20,7 @@ export interface JobsContext {
 export interface ServerJobs {
   start(): void;
   /**
-   * Tells all to end, and waits for them.
+   * Makes all end, and waits for them.
    *
    * @param limitMs how long; those that are still running then are named in the log
    */

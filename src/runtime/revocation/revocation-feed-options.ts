@@ -4,7 +4,7 @@ import type { Revocation } from "./revocation.ts";
 /** The options of a feed of revocations. */
 export interface RevocationFeedOptions {
   /**
-   * The revocations that count already, from the store behind the feed. The feed tells those who
+   * The revocations that count already, from the store behind the feed. The feed notifies those who
    * watch it that these, and those that are published, are all.
    */
   readonly initial?: Iterable<Revocation>;

@@ -89,7 +89,7 @@ export class RevocationFeed implements RevocationList {
   }
 
   /**
-   * Tells all watchers of a revocation, at once. One that is known already, or adds nothing to it,
+   * Notifies all watchers of a revocation, at once. One that is known already, or adds nothing to it,
    * has no effect.
    *
    * @throws TypeError if the revocation is not valid; RangeError if there is no room for it: none

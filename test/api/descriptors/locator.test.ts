@@ -173,7 +173,7 @@ describe("buf:lint:ignore", () => {
 
   test.each([
     ["of another rule", RPC, " buf:lint:ignore ACCESS_AUTHZ_WRITE\n"],
-    ["of a rule whose name goes on", RPC, ` buf:lint:ignore ${rule}_MORE\n`],
+    ["of a rule whose name continues", RPC, ` buf:lint:ignore ${rule}_MORE\n`],
     ["of no rule", RPC, " buf:lint:ignore\n"],
     ["inside a sentence", RPC, ` Never write buf:lint:ignore ${rule} here.\n`],
     ["above another RPC", [6, 0, 2, 1], ` buf:lint:ignore ${rule}\n`],

@@ -11,7 +11,7 @@ describe.skipIf(spicedbIsAbsent())("IAM over SpiceDB", () => {
     iamTarget(
       "IAM, with SpiceDB on its memory store",
       {
-        cursorAfterWrite: "goes on",
+        cursorAfterWrite: "continues",
         sortedRelationships: false,
         createIsWatchedAs: "TOUCH",
         depth: 50,

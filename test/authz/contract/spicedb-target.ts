@@ -16,7 +16,7 @@ export function spicedbTarget(
   return {
     name,
     differences: {
-      cursorAfterWrite: "goes on",
+      cursorAfterWrite: "continues",
       sortedRelationships: false,
       createIsWatchedAs: "TOUCH",
       depth: 50,

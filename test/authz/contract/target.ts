@@ -6,7 +6,7 @@ import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
  */
 export interface Differences {
   /** The result of a cursor after a write. */
-  readonly cursorAfterWrite: "OUT_OF_RANGE" | "goes on";
+  readonly cursorAfterWrite: "OUT_OF_RANGE" | "continues";
   /** Whether `readRelationships` is sorted. */
   readonly sortedRelationships: boolean;
   /** The operation that a watch reports for a CREATE. */

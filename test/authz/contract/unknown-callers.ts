@@ -56,7 +56,7 @@ export function unknownCallersContract(opened: Opened): void {
       expect(explanation.children.map(({ kind }) => kind)).toEqual(["exclusion", "arrow"]);
     });
 
-    test("is no subject of relationships and usersets", async () => {
+    test("is not a subject of relationships and usersets", async () => {
       const { engine } = opened();
       const refused = { code: "INVALID_ARGUMENT", message: expect.stringContaining("no type") };
       await expect(touch(engine, `document:u-w#viewer@${type}:robot`)).rejects.toMatchObject(

@@ -213,7 +213,7 @@ describe("a watch", () => {
     return seen;
   };
 
-  test("goes on after the last change when IAM ends its stream", async () => {
+  test("continues after the last change when IAM ends its stream", async () => {
     const from: unknown[] = [];
     const streams = [[silence, change("r1"), change("r2", "zone")], [silence], [change("r3")]];
     const engine = engineOver({

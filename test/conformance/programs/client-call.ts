@@ -236,7 +236,7 @@ function all<Schema extends DescMessage>(
 ): MessageShape<Schema>[] {
   return request.requestMessages.map((any) => {
     const message = anyUnpack(any, schema);
-    if (message === undefined) throw new Error(`a request is no ${schema.typeName}`);
+    if (message === undefined) throw new Error(`a request is not a valid ${schema.typeName}`);
     return message;
   });
 }

@@ -45,7 +45,7 @@ describe("a mistake of the program is a TypeError", () => {
   const up = async () => undefined;
   test.each([
     [
-      "a component that is no name",
+      "a component that is not a name",
       { component: "My Notes", migrations: [] },
       "is not a name: use",
     ],

@@ -156,7 +156,7 @@ await onBoth("a service's database", ({ kind, fresh }) => {
     await database.close();
   });
 
-  test("one that takes too long is rolled back, and cannot go on", async () => {
+  test("one that takes too long is rolled back, and cannot continue", async () => {
     const database = await open();
     let proceed = (): void => undefined;
     const rolledBack = new Promise<void>((resolve) => {

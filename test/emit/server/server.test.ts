@@ -14,7 +14,7 @@ package names.v1;
 import "google/protobuf/empty.proto";
 import "names/v1/other.proto";
 import "svc/access/v1/policy.proto";
-// Ends a comment: */ and goes on.
+// Ends a comment: */ and continues.
 service NamesService {
   // Not the end: */ of it.
   // \`code\` and \\u0001.

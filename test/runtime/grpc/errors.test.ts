@@ -75,7 +75,7 @@ test.each<Thrown>([
     message: "internal error",
   },
   {
-    name: "INTERNAL never tells, whoever throws it",
+    name: "INTERNAL never shows its message, whoever throws it",
     error: new ServiceError("INTERNAL", "at db:5432", { details: { dsn: "x" } }),
     status: 13,
     reason: "INTERNAL",

@@ -73,7 +73,7 @@ export function rawMethod(path: DeclaredPath, handle: RawHandler["handle"]): Raw
   return { method, path };
 }
 
-/** A server that listens on a free port, and what it told. */
+/** A server that listens on a free port, and what it reported. */
 export interface Running {
   readonly server: TransportServer;
   readonly port: number;

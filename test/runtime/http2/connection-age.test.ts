@@ -131,7 +131,7 @@ describe.each(PORTS)("a connection of HTTP/2 on the port of %s", (port) => {
 });
 
 describe("a connection of HTTP/1.1", () => {
-  /** Asks on the one connection of an agent; tells whether the response ends it. */
+  /** Asks on the one connection of an agent; returns whether the response ends it. */
   function isLast(agent: Agent, port: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const asked = request({ agent, port, host: "127.0.0.1", path: "/v1/notices/x" }, heard);

@@ -23,7 +23,7 @@ async function ask(origin: string, headers: OutgoingHttpHeaders): Promise<Incomi
   }
 }
 
-/** A server that tells what a handler gets of a header. */
+/** A server that returns what a handler gets of a header. */
 function telling(name: string) {
   return start({
     rawMethods: [

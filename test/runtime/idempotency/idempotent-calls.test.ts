@@ -119,7 +119,7 @@ test("a repeated call gets the response of the first one, and does nothing [CHAI
   expect(runs).toEqual(["a"]);
 });
 
-test("the audit tells a repeated call from one that did something", async () => {
+test("the audit distinguishes a repeated call from one that did something", async () => {
   const key = newKey();
   const events = async () => {
     const found: AuditEvent[] = [];

@@ -36,7 +36,7 @@ function runnerOf(of: Partial<TimedJob>, lease?: Lease) {
   return { runner, outcomes, lines };
 }
 
-/** A job whose runs end when they are told to. */
+/** A job whose runs end when the test ends them. */
 function controlled() {
   const ends: { resolve: () => void; reject: (error: Error) => void; signal: AbortSignal }[] = [];
   const run = (signal: AbortSignal) =>
@@ -119,7 +119,7 @@ test("one that passes its deadline is aborted, counted once, and not run beside 
   await runner.stop();
 });
 
-test("stop tells a run to end and waits for it; that is no failure", async () => {
+test("stop makes a run end and waits for it; that is not a failure", async () => {
   const { ends, run } = controlled();
   const { runner, outcomes, lines } = runnerOf({ run });
   runner.start();

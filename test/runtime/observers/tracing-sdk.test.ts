@@ -314,31 +314,34 @@ test("an exception of a handler is recorded without secrets, and not sent to the
 test.each([
   ["gRPC", () => grpcClient()],
   ["HTTP", () => httpClient()],
-] as const)("over %s a second service goes on below the client's span", async (transport, open) => {
-  const second = open();
-  handlers.getProfile = async (_, context: CallContext) =>
-    trace.getTracer("own").startActiveSpan("own", async (own) => {
-      const { echo } = await second.getNotice({ noticeId: "far" }, { context });
-      own.end();
-      return { ...answer, echo };
-    });
-  const response = await get("/v1/profile", { ...ALICE, ...SAMPLED, tracestate: "vendor=1,b=2" });
-  expect(await response.json()).toMatchObject({ echo: "far" });
-  await serverSpans(2);
-  const named = (name: string, kind: SpanKind) =>
-    spans.find((span) => span.name === name && span.kind === kind) as PrintedSpan;
-  const rpc = "acme.vault.v1.VaultService/GetNotice";
-  const first = named("GET /v1/profile", SpanKind.SERVER);
-  const own = named("own", SpanKind.INTERNAL);
-  const client = named(rpc, SpanKind.CLIENT);
-  const far = named(transport === "gRPC" ? rpc : "GET /v1/notices/{notice_id}", SpanKind.SERVER);
-  expect(own.parentSpanContext?.spanId).toBe(first.id);
-  expect(client.parentSpanContext?.spanId).toBe(own.id);
-  expect(far.parentSpanContext?.spanId).toBe(client.id);
-  expect(spans.map(({ traceId }) => traceId)).toEqual([TRACE, TRACE, TRACE, TRACE]);
-  expect(spans.map(({ traceState }) => traceState)).toEqual(Array(4).fill("vendor=1,b=2"));
-  expect(client.attributes).toMatchObject({ "rpc.method": rpc, "server.address": "127.0.0.1" });
-});
+] as const)(
+  "over %s a second service continues below the client's span",
+  async (transport, open) => {
+    const second = open();
+    handlers.getProfile = async (_, context: CallContext) =>
+      trace.getTracer("own").startActiveSpan("own", async (own) => {
+        const { echo } = await second.getNotice({ noticeId: "far" }, { context });
+        own.end();
+        return { ...answer, echo };
+      });
+    const response = await get("/v1/profile", { ...ALICE, ...SAMPLED, tracestate: "vendor=1,b=2" });
+    expect(await response.json()).toMatchObject({ echo: "far" });
+    await serverSpans(2);
+    const named = (name: string, kind: SpanKind) =>
+      spans.find((span) => span.name === name && span.kind === kind) as PrintedSpan;
+    const rpc = "acme.vault.v1.VaultService/GetNotice";
+    const first = named("GET /v1/profile", SpanKind.SERVER);
+    const own = named("own", SpanKind.INTERNAL);
+    const client = named(rpc, SpanKind.CLIENT);
+    const far = named(transport === "gRPC" ? rpc : "GET /v1/notices/{notice_id}", SpanKind.SERVER);
+    expect(own.parentSpanContext?.spanId).toBe(first.id);
+    expect(client.parentSpanContext?.spanId).toBe(own.id);
+    expect(far.parentSpanContext?.spanId).toBe(client.id);
+    expect(spans.map(({ traceId }) => traceId)).toEqual([TRACE, TRACE, TRACE, TRACE]);
+    expect(spans.map(({ traceState }) => traceState)).toEqual(Array(4).fill("vendor=1,b=2"));
+    expect(client.attributes).toMatchObject({ "rpc.method": rpc, "server.address": "127.0.0.1" });
+  },
+);
 
 test("an unsampled trace stays unsampled in the second service", async () => {
   const second = grpcClient();

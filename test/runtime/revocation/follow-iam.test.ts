@@ -145,7 +145,7 @@ test("10 seconds after IAM was lost tokens are 503, other calls are served, and 
   expect(await callWith(service, token({ sid: "b" }))).toBe(REVOKED);
 });
 
-test("a broken stream goes on where it was", async () => {
+test("a broken stream continues where it was", async () => {
   const [iam, service] = await feedAndTwo(await freePort());
   const first = iam.positions.length;
   iam.feed.publish(session("s1"));

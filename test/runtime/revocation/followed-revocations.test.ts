@@ -267,7 +267,7 @@ describe("10 seconds without news", () => {
 });
 
 describe("after a break", () => {
-  test("the next call goes on from the last position", async () => {
+  test("the next call continues from the last position", async () => {
     const { feed, connection, followed, session } = await following();
     await connection.send({ position: "a.1", current: true, revocations: [session("s1")] });
     await connection.fail(new Error("reset"));
@@ -331,7 +331,7 @@ describe("after a break", () => {
     const { feed, waits } = follow();
     for (let number = 0; number < 12; number++) {
       const connection = await feed.connection(number);
-      // That it has sent all is no reason to call it again at once.
+      // It has sent all, which does not cause another call at once.
       await connection.snapshot();
       await connection.end();
     }

@@ -15,7 +15,7 @@ export interface ResponseInit
   readonly revocations?: RevocationInit[];
 }
 
-/** A server of revocations that says what a test tells it to, over no network. */
+/** A server of revocations that sends what a test scripts, without a network. */
 export class ScriptedFeed {
   readonly connections: ScriptedConnection[] = [];
   #waiting: ((connection: ScriptedConnection) => void)[] = [];

@@ -183,7 +183,7 @@ test("a young stream continues when an old one is ended", async () => {
   await young.begun;
   const stopped = vault.server.stop();
   expect(await old.ended).toBe(SHUT_DOWN);
-  expect(await Promise.race([young.ended, sleep(300, "goes on")])).toBe("goes on");
+  expect(await Promise.race([young.ended, sleep(300, "continues")])).toBe("continues");
   expect(await young.ended).toBe(SHUT_DOWN);
   await stopped;
 });

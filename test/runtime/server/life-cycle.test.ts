@@ -106,7 +106,7 @@ describe("a server that cannot start", () => {
       /VaultService\/Reset has no handler: write reset/,
     ],
     ["the services have conflicting routes", () => [binding, meeting()], /serve the same requests/],
-  ])("tells that %s", async (_, bindings, problem) => {
+  ])("reports that %s", async (_, bindings, problem) => {
     const problems = await problemsOf(vault({}, { bindings: bindings() }));
     expect(problems).toEqual([expect.stringMatching(problem)]);
   });

@@ -24,7 +24,7 @@ await onBoth("what a migration would do", ({ fresh }) => {
     await expect(planMigration(config, tables("a", "c"))).rejects.toThrow(/history|"b"/);
   });
 
-  test("is told for each part, and changes nothing", async () => {
+  test("is reported for each part, and changes nothing", async () => {
     const config = await configuration();
     const planned = await planMigration(config, tables("a"));
     expect(planned.map(({ component }) => component).slice(0, 4)).toEqual([

@@ -11,7 +11,7 @@ import { MessageReader } from "../../../src/runtime/wire/message-reader.ts";
 const DATA = Uint8Array.of(1);
 const LIMIT = 10;
 
-/** What is unpacked waits until it is asked to go on. */
+/** What is unpacked waits until the test lets it continue. */
 interface Work {
   readonly resolve: (data: Uint8Array) => void;
   readonly reject: (reason: Error) => void;

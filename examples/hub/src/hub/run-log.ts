@@ -41,7 +41,7 @@ export class RunLog {
     this.changed(runId);
   }
 
-  /** Tells those who follow a run to look again. */
+  /** Notifies those who follow a run to look again. */
   changed(runId: string): void {
     this.#changes.emit(runId);
   }

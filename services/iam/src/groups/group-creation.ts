@@ -137,7 +137,7 @@ function relationshipsOf(
   const relationships = [
     zoneOf(id, organizationId),
     ...(parentId === "" ? [] : [parentOf(id, parentId)]),
-    // The operator is no subject of the model: those above the group own it.
+    // The operator is not a subject of the model: those above the group own it.
     ...(isOperator(caller) ? [] : [owner]),
   ];
   return relationships.map((relationship) => ({ operation: "TOUCH", relationship }));

@@ -77,7 +77,7 @@ export function passwordSetPage(): Page {
   });
 }
 
-/** The page of a link that does not work: the same for all reasons, so that it tells nothing of accounts. */
+/** The page of a link that does not work: the same for all reasons, so that it reveals nothing about accounts. */
 export function deadResetLinkPage(): Page {
   return ({ say }) => ({
     title: say("The link does not work"),

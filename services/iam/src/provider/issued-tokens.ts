@@ -104,7 +104,7 @@ export class IssuedTokens {
   }
 
   /**
-   * Refuses a refresh token that has ended here, also where the provider could not be told.
+   * Refuses a refresh token that has ended here, also where the provider could not be reached.
    *
    * @throws ServiceError INVALID_ARGUMENT, as for one that the provider does not accept
    */

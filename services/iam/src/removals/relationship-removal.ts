@@ -24,7 +24,7 @@ export type RemovingEngine = Pick<AuthorizationEngine, "readRelationships" | "wr
  * such as `group:eng#member`. In batches, each of them a write of its own: what was removed stays
  * removed if the rest fails, and doing it again does no harm.
  *
- * @param onRemoved is told how many each batch was
+ * @param onRemoved receives the size of each batch
  * @throws AuthzError where the engine does not answer; whatever the signal aborts with
  */
 export async function removeRelationshipsOf(

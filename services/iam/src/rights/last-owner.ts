@@ -19,7 +19,7 @@ import { writeDecided } from "./write-decided.ts";
 /** The most zones that one operation may take an owner from. */
 const MOST_ZONES = 1000;
 const ZONE_OWNER = { type: "zone", relation: "owner" } as const;
-/** Subjects that are no users: the zone keeps its users without them. */
+/** Subjects that are not users: the zone keeps its users without them. */
 const OTHERS: ReadonlySet<string> = new Set(["service", "service_account"]);
 const POWER: ReadonlySet<string> = new Set(["owner", "manager", "permission_admin"]);
 /** After these, the work of an operation may still happen. */

@@ -1,6 +1,6 @@
 import type { Expression, Model } from "svc-access/authz";
 
-/** The permissions that are no plain union: somebody holds them together with others, or unless others are held. */
+/** The permissions that are not a plain union: somebody holds them together with others, or unless others are held. */
 export function mixedPermissions({
   definitions,
 }: Model): { readonly type: string; readonly relation: string }[] {

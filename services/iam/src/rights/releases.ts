@@ -40,7 +40,7 @@ export class Releases {
     });
   }
 
-  /** Whether the caller administers the set of a deletion; undefined for what is no such deletion. */
+  /** Whether the caller administers the set of a deletion; undefined for what is not such a deletion. */
   #checkOf(
     { subjectType, subjectId }: Caller,
     { operation, relationship: { resource, relation, subject } }: RelationshipUpdate,

@@ -31,7 +31,7 @@ export class RightsModel {
   readonly #model: Model;
   readonly #places = new Map<string, ReadonlySet<string>>();
   readonly #strong: readonly TypeRelation[];
-  /** Permissions that are no plain union. */
+  /** Permissions that are not a plain union. */
   readonly #mixed: readonly TypeRelation[];
   /** Those through which strong relations are held. */
   readonly #strongMixed: readonly TypeRelation[];
@@ -154,7 +154,7 @@ export class RightsModel {
 
   /**
    * Whether strong relations are held by a relation together with others, or unless others are held, as in
-   * `member & cleared`: then what its subjects get cannot be told from it.
+   * `member & cleared`: then it does not determine what its subjects get.
    */
   isMixed(from: TypeRelation): boolean {
     return this.usersets(from, this.#strongMixed).length > 0;
@@ -163,7 +163,7 @@ export class RightsModel {
   /**
    * Whether a set that was granted a relation may give it up, without a right to the object: strong relations are
    * held by it, and nobody can get more by its deletion. The relations of zones protect the accounts that hold them,
-   * and are no such relations.
+   * and are not such relations.
    */
   isReleasable(from: TypeRelation): boolean {
     const { type, relation } = from;

@@ -8,7 +8,7 @@ import type { Revocations } from "./revocations.ts";
 export interface OpenedRevocationFeed {
   /** Those that count, for the server itself. */
   readonly feed: RevocationFeed;
-  /** Tells services of them. */
+  /** Reports them to services. */
   readonly binding: ServiceBinding;
   /** Reads those of other replicas. */
   readonly job: Job;

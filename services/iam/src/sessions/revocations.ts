@@ -69,7 +69,7 @@ export class Revocations {
     }
   }
 
-  /** Tells the streams of this process that there are new ones. */
+  /** Notifies the streams of this process that there are new ones. */
   announce(): void {
     for (const listener of this.#listeners) listener();
   }

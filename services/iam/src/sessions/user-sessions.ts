@@ -8,7 +8,7 @@ export interface UserSessions {
   /** The sessions of an account, the one that was used last first; at most 1,000. */
   list(accountId: string): Promise<readonly LoginSession[]>;
   /**
-   * Ends a session, and tells the clients that want to know of it.
+   * Ends a session, and notifies the clients that want to know of it.
    *
    * @returns false if the account has no such session
    */

@@ -145,7 +145,7 @@ export class UserChanges {
     if (ended === undefined) throw noUser();
   }
 
-  /** @returns undefined for the operator, who is no user */
+  /** @returns undefined for the operator, who is not a user */
   async #enabledCaller(call: CallContext): Promise<string | undefined> {
     const { accounts, organization } = this.#options;
     if (isOperator(requirePrincipal(call))) return undefined;

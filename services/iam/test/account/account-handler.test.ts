@@ -45,7 +45,7 @@ test.each(["", "/password", "/sessions"])("nobody sees %j without a login", asyn
   }
 });
 
-test("a token or an identity of another kind is no login", async () => {
+test("a token or an identity of another kind is not a login", async () => {
   const headers = { authorization: "Bearer x", "x-svc-user-id": "alice" };
   const response = await new Browser(iam.origin).request(at(), { headers });
   expect(response.status).not.toBe(200);

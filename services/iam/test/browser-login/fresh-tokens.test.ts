@@ -182,7 +182,7 @@ test.each([
   if (expired) expect(await second).toEqual(refreshed);
   expect(refreshed.tokens.refreshToken).toBe("r+");
   expect(refreshes).toEqual(["r"]);
-  // A tab that has read the session before is no reason to refresh again.
+  // A tab that has read the session before does not cause another refresh.
   expect(await other.fresh.of(session)).toEqual(refreshed);
   expect(refreshes).toEqual(["r"]);
 });

@@ -14,14 +14,14 @@ afterAll(() => iam.stop());
 
 const WRONG: readonly [string, () => readonly string[], RegExp][] = [
   ["no server", () => ["login"], /name the server: svc-iam login https/],
-  ["a server that is no URL", () => ["login", "iam"], /"iam" is not the address of a server/],
+  ["a server that is not a URL", () => ["login", "iam"], /"iam" is not the address of a server/],
   ["a server with a path", () => ["login", `${iam.origin}/v1`], /is not the address of a server/],
   [
     "a server without TLS",
     () => ["login", "http://iam.example.com"],
     /write https:\/\/iam\.example/,
   ],
-  ["an issuer that is no URL", () => ["login", iam.origin, "--issuer", "x"], /--issuer "x"/],
+  ["an issuer that is not a URL", () => ["login", iam.origin, "--issuer", "x"], /--issuer "x"/],
   [
     "a server that nobody serves",
     () => ["login", "http://127.0.0.1:1021"],

@@ -81,7 +81,7 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     /no service account has the id or name "R": svc-iam service-account list/,
   ],
   [
-    "an expiry that is no time",
+    "an expiry that is not a time",
     ["service-account", "key", "create", "R", "--expires", "soon"],
     /--expires "soon" is not a valid time/,
   ],

@@ -46,7 +46,7 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     /"alice" is not a valid subject: write type:id/,
   ],
   [
-    "a permission that is no name",
+    "a permission that is not a name",
     ["check", "me", "Own er", "zone:acme"],
     /"Own er" is not a valid name/,
   ],

@@ -72,7 +72,7 @@ const WRONG: readonly [string, () => readonly string[], RegExp][] = [
     /does not accept|FORBIDDEN/,
   ],
   [
-    "a server that is no URL",
+    "a server that is not a URL",
     () => ["client", "apply", withClients(), "--server", "iam"],
     /--server "iam" is not the address of a server/,
   ],

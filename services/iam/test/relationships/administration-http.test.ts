@@ -55,7 +55,7 @@ describe("over HTTP, the administration of relationships", () => {
     const relationships = [owner("alice"), owner("bob")];
     expect((await write({ relationships }, "root")).status).toBe(200);
     expect((await write({ deletions: [owner("bob")] }, "root")).status).toBe(200);
-    // The gateway names root, who is no local user.
+    // The gateway names root, who is not a local user.
     const { status, body } = await write({ deletions: [owner("alice")] }, "root");
     expect([status, body.message]).toEqual([
       412,

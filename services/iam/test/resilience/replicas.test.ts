@@ -53,7 +53,7 @@ onPlatform("two replicas", platform, (platform) => {
     expect(await me(first, body.tokens)).toBe(200);
   });
 
-  test("the end of a session at one ends its tokens at the other, which tells its watchers [IDP-22]", async () => {
+  test("the end of a session at one ends its tokens at the other, which notifies its watchers [IDP-22]", async () => {
     const [gone, own] = [await logIn("bob"), await logIn("bob")];
     const { body } = await first.call("GET", "/v1/iam/me/sessions", undefined, withToken(gone));
     const { id } = body.sessions.find((one: { current?: boolean }) => one.current);

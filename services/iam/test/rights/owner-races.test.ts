@@ -28,7 +28,7 @@ async function owners(engine: AuthorizationEngine, disabled: ReadonlySet<string>
 async function replicas({ open }: TestDatabase, random: Random, ...stored: string[]) {
   const engine = await iamEngine(...stored);
   const disabled = new Set<string>();
-  // Other operations go on between any two steps of one.
+  // Other operations run between any two steps of one.
   const pause = async () => {
     for (let turns = random.below(6); turns > 0; turns--) {
       await new Promise((resolve) => setImmediate(resolve));

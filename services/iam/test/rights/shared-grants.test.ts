@@ -68,7 +68,7 @@ test("groups that hold more than 10,000 relations together are refused, and fewe
   const { lookups, message } = await adding(grants, many);
   expect(message).toContain("write fewer at once");
   const ofEach = (await adding(grants, many.slice(0, 1))).lookups;
-  // Those that were under way go on.
+  // Those that were under way continue.
   expect(lookups).toBeLessThanOrEqual(20 * ofEach);
   expect((await adding(grants, many.slice(0, 10))).message).toBe("allowed");
 });

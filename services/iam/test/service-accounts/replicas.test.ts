@@ -95,7 +95,7 @@ test("a token that was about to be issued when its key was deleted does not coun
   expect(await client.tokenIntrospection(remaining, good)).toMatchObject({ active: true });
 });
 
-test("a database that does not answer is no wrong secret [IAM-38]", async () => {
+test("a database that does not answer is not reported as a wrong secret [IAM-38]", async () => {
   const failing = {
     findForLogin: async () => {
       throw new DatabaseError("UNAVAILABLE", "the database does not answer");

@@ -147,7 +147,7 @@ test("an account is created without keys, and shown to whoever may view users [I
 test.each([
   ["no name", { displayName: "" }, "display_name"],
   ["a name with a line end", { displayName: "a\nb" }, "display_name"],
-  ["an audience that is no URI", { audience: ["notes"] }, "audience"],
+  ["an audience that is not a URI", { audience: ["notes"] }, "audience"],
   ["an audience with a fragment", { audience: ["urn:acme:notes#x"] }, "audience"],
   ["the audience of the provider", { audience: ["urn:svc-access:platform"] }, "audience"],
   ["an audience twice", { audience: ["urn:acme:a", "urn:acme:a"] }, "audience"],

@@ -89,7 +89,7 @@ describe.each([
     },
   );
 
-  test("of two who change the same user at once, one succeeds, and the other is told", async () => {
+  test("of two who change the same user at once, one succeeds, and the other gets an error", async () => {
     const { first, second, add } = await begin();
     const [ann, ben] = [await add("ann"), await add("ben")];
     for (let round = 0; round < ROUNDS; round++) {

@@ -33,7 +33,7 @@ export class Freshness {
   #generation = 0;
   #finding: { readonly generation: number; readonly newest: Promise<string> } | undefined;
 
-  /** @param findNewest a state that is no older than any that was acknowledged before it is called */
+  /** @param findNewest a state that is not older than any that was acknowledged before it is called */
   constructor(findNewest: () => Promise<string>) {
     this.#findNewest = findNewest;
   }

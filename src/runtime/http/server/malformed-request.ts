@@ -38,7 +38,7 @@ export function answerMalformed(
   const answer = describe(error.code);
   const requestId = only?.requestId ?? newRequestId();
   const isCounted = only?.isCall === true;
-  // The call ends with what its client is told, and is counted once.
+  // The call ends with what its client receives, and is counted once.
   only?.lost(answer);
   socket.end(format(answer, requestId), () => socket.destroy());
   if (isCounted) return;

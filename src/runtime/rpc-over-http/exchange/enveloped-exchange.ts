@@ -188,7 +188,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     if (error !== undefined && http.response.writableNeedDrain) return this.cancel();
     const last = this.#asText(this.#form.last(error, trailers, this.settings.domain));
     const rest = frame === undefined ? last : Buffer.concat([this.#asText(frame), last]);
-    // The length tells the client where the response ends, though its connection stays open for the
+    // The length shows the client where the response ends, though its connection stays open for the
     // rest of the request: without it clients report a broken connection instead of our error.
     this.begin(own, rest.length);
     this.ended(error);

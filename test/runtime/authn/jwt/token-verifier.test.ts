@@ -64,7 +64,7 @@ const REFUSED: Record<string, [reason: TokenRefusal, token: () => unknown]> = {
   "a prefix": ["invalid", () => `Bearer ${own()}`],
   "a line end": ["invalid", () => `${own()}\n`],
   padding: ["invalid", () => `${own()}=`],
-  "a second token behind it": ["invalid", () => `${own()},${own()}`],
+  "a second token after it": ["invalid", () => `${own()},${own()}`],
   "five parts": ["invalid", () => `${own()}.x.y`],
   "no text": ["invalid", () => undefined],
   "a list": ["invalid", () => [own()]],
@@ -130,7 +130,7 @@ describe("a token that was verified before", () => {
     await later.close();
   });
 
-  test("is revoked, by what the list is told of it", async () => {
+  test("is revoked by each identifier that the list receives", async () => {
     const revocations = new MemoryRevocationList(10, () => world.time);
     const revoked = await JwtWorld.create({}, { revocations });
     const tokens = [revoked.token({ jti: "t1" }), revoked.token({ sub: "bob" })];
@@ -250,7 +250,7 @@ describe("keys of this process", () => {
   test.each<[string, unknown]>([
     ["nothing", undefined],
     ["no keys", {}],
-    ["keys that are no list", { keys: { 0: SHARED_KEY.jwk, length: 1 } }],
+    ["keys that are not a list", { keys: { 0: SHARED_KEY.jwk, length: 1 } }],
     ["too many", { keys: new Array(101).fill(SHARED_KEY.jwk) }],
   ])("that are %s are none", async (_, keySet) => {
     const verifier = verifierOf(async () => keySet);

@@ -262,7 +262,7 @@ describe("behind the chain of a server", () => {
       .toMatchObject([{ data: { status: 418 } }]);
   });
 
-  test("one that never answers is 504, and may go on without harm", async () => {
+  test("one that never answers is 504, and may continue without harm", async () => {
     let ended: Promise<unknown> | undefined;
     const handle: NodeCallback = (_, response) => {
       ended = sleep(400).then(() => {

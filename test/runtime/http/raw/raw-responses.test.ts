@@ -28,12 +28,15 @@ test.each<[string, unknown]>([
   ["headers that are too large", { status: 200, headers: { "x-a": "a".repeat(17_000) } }],
   ["too many headers", { status: 200, headers: { "x-a": Array.from({ length: 513 }, () => "") } }],
   ["a header that is none", { status: 200, headers: { "x\ny": "1" } }],
-])("%s is INTERNAL, told to the log, and costs nobody else their answer", async (_, answer) => {
-  const { response, faults } = await answerTo(answer);
-  expect(response.status).toBe(500);
-  expect(await response.json()).toMatchObject({ code: "INTERNAL", message: "internal error" });
-  expect(faults).toHaveLength(1);
-});
+])(
+  "%s is INTERNAL, is reported in the log, and costs nobody else their answer",
+  async (_, answer) => {
+    const { response, faults } = await answerTo(answer);
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ code: "INTERNAL", message: "internal error" });
+    expect(faults).toHaveLength(1);
+  },
+);
 
 test.each([204, 304])(
   "a response with status %i has no body, and says no length",

@@ -24,7 +24,7 @@ function signal<T>() {
   return { promise, resolve: (value: T) => resolve(value) };
 }
 
-/** A server whose handlers wait until they are asked to go on. */
+/** A server whose handlers wait until the test lets them continue. */
 async function startWaiting(processBytes: number, chain: Parameters<typeof openChain>[0] = {}) {
   const budget = budgetOf(processBytes);
   let open: () => void = () => undefined;

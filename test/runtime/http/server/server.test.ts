@@ -112,7 +112,7 @@ describe("methods", () => {
     ["DELETE", "/v1/things/a", 405, "GET, HEAD, OPTIONS"],
     ["PROPFIND", "/v1/things/a", 405, "GET, HEAD, OPTIONS"],
     ["POST", "/healthz", 405, "GET, HEAD, OPTIONS"],
-  ])("%s %s is %i, and tells what is allowed", async (method, target, status, allow) => {
+  ])("%s %s is %i, and lists what is allowed", async (method, target, status, allow) => {
     const probes = [{ path: "/healthz", handle: () => ({ status: 200, body: {} }) }];
     const { port, unrouted } = await start({ methods, probes });
     const response = await sendRaw(port, `${method} ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);

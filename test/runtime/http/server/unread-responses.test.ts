@@ -190,7 +190,7 @@ describe("the rest of a request cannot be read after its response has begun", ()
     ["Chat", "late"],
     ["Collect", "malformed"],
     ["Collect", "late"],
-  ])("is not told in it: %s, %s", async (rpc, how) => {
+  ])("is not reported in it: %s, %s", async (rpc, how) => {
     web = await startWebServer({
       limits: { ...limits, lingerMs: 60_000 },
       // Does not wait for the end of what it is sent.

@@ -36,7 +36,7 @@ function measure({ name, type, data, isUsual }: WeighedMessage): Measured {
 }
 
 function usedBytes(): number {
-  // What a collection frees of buffers is only told by the next one.
+  // Only the next collection shows what one frees of buffers.
   for (let times = 0; times < 3; times++) global.gc?.();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;

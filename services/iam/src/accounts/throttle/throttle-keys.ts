@@ -9,7 +9,7 @@ export interface ThrottleKeys {
 }
 
 /**
- * The keys of an attempt. They are hashes, so that the table is no list of who tried to log in.
+ * The keys of an attempt. They are hashes, so that the table does not list who tried to log in.
  *
  * @param account the normalized user name, whether there is such an account or not
  * @param address the caller's IP address

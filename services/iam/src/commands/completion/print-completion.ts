@@ -69,7 +69,7 @@ ${all
   .join("\n")}`,
 };
 
-/** A function of bash and zsh that prints what can follow a command; nothing for what is no command. */
+/** A function of bash and zsh that prints what can follow a command; nothing for what is not a command. */
 function wordsFunction(all: readonly Completion[]): string {
   const cases = all.map(({ path, words }) => `    "${path}") echo "${words.join(" ")}" ;;`);
   return `_svc_iam_words() {\n  case "$1" in\n${cases.join("\n")}\n  esac\n}`;

@@ -152,7 +152,7 @@ export class EmbeddedProvider {
   }
 
   /**
-   * Ends a session, tells the clients that want to know of it, and records it in the audit.
+   * Ends a session, notifies the clients that want to know of it, and records it in the audit.
    *
    * @returns false if the account has no such session
    */
@@ -179,7 +179,7 @@ export class EmbeddedProvider {
     return this.sessionsEnded(accountId, await this.sessions.endAll(accountId, except));
   }
 
-  /** Tells clients of sessions that have ended, and records it. @returns how many they are */
+  /** Notifies clients of sessions that have ended, and records it. @returns how many they are */
   async sessionsEnded(accountId: string, ended: readonly LoginSession[]): Promise<number> {
     if (ended.length === 0) return 0;
     recordEvent(this.#options, {

@@ -16,7 +16,7 @@ const REUSED: Readonly<Record<string, ProviderEvent["event"]>> = {
   "urn:ietf:params:oauth:grant-type:device_code": "device_code.reused",
 };
 
-/** Ends tokens and records audit events when `oidc-provider` tells that something happened. */
+/** Ends tokens and records audit events when `oidc-provider` reports that something happened. */
 export function listen(
   provider: Provider,
   options: EmbeddedProviderOptions,
@@ -66,7 +66,7 @@ export function listen(
     });
   });
   provider.on("backchannel.error", (_ctx, error, client) => {
-    log.warn({ err: error, client: client.clientId }, "a client was not told of a logout");
+    log.warn({ err: error, client: client.clientId }, "a client was not notified of a logout");
   });
   provider.on("server_error", (_ctx, error) => {
     if (!(error instanceof DatabaseUnavailable)) log.error({ err: error }, "the provider failed");

@@ -10,7 +10,7 @@ interface BackchannelClient {
 /** How many clients are notified at once. */
 const AT_ONCE = 16;
 
-/** Tells the clients of sessions that want to know of it that they have ended. */
+/** Notifies those clients of ended sessions that want to know of it. */
 export async function tellClients(
   provider: Provider,
   sessions: readonly LoginSession[],
@@ -27,7 +27,7 @@ export async function tellClients(
         const { backchannelLogout } = client as unknown as BackchannelClient;
         await backchannelLogout.call(client, accountId, sid);
       } catch (error) {
-        log.warn({ err: error, client: clientId }, "a client was not told of a logout");
+        log.warn({ err: error, client: clientId }, "a client was not notified of a logout");
       }
     }
   };

@@ -18,7 +18,7 @@ export interface OidcIdentityProviderOptions {
 }
 
 /**
- * Any OpenID provider elsewhere. It does not tell services which tokens it has ended, and services
+ * Any OpenID provider elsewhere. It does not report to services which tokens it has ended, and services
  * verify JWTs by themselves, so tokens end at services first, then at the provider.
  */
 export class OidcIdentityProvider implements IdentityProvider {

@@ -23,7 +23,7 @@ test.each([
     "an unsigned token",
     `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from('{"jti":"admin/x"}').toString("base64url")}.`,
   ],
-])("revoking %s ends nothing, and is no error", async (_, token) => {
+])("revoking %s ends nothing, and is not an error", async (_, token) => {
   const before = deletions().length;
   expect((await it.revoke(token)).status).toBe(200);
   expect(deletions()).toHaveLength(before);
@@ -63,7 +63,7 @@ test.each(["accessToken", "refreshToken"] as const)(
         principal: { subjectId: ALICE.id, organizationId: "acme", groups: ["acme/staff"] },
       });
       await hub.revokeToken({ token: tokens[kind], kind: TokenKind.UNSPECIFIED });
-      // Once more is no error.
+      // Once more is not an error.
       await hub.revokeToken({ token: tokens[kind], kind: TokenKind.UNSPECIFIED });
       const verified = await hub.verifyToken({ token: tokens.accessToken });
       expect(verified).toMatchObject({ active: false, reason: "revoked" });

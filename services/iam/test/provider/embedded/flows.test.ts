@@ -227,7 +227,7 @@ test("a client assertion is good once", async () => {
   expect([again.status, await again.json()]).toMatchObject([401, { error: "invalid_client" }]);
 });
 
-test("introspection tells a client of its own tokens only", async () => {
+test("introspection describes to a client its own tokens only", async () => {
   const tokens = await logIn(web, new Browser(iam.origin));
   expect(await client.tokenIntrospection(web, tokens.access_token)).toMatchObject({
     active: true,

@@ -53,7 +53,7 @@ async function expectTold(sid: unknown) {
   });
 }
 
-test("logout asks, ends session and tokens, tells the clients, and leads back", async () => {
+test("logout asks, ends session and tokens, notifies the clients, and leads back", async () => {
   const browser = new Browser(iam.origin);
   const tokens = await logIn(web, browser);
   const url = client.buildEndSessionUrl(web, {
@@ -89,7 +89,7 @@ test("who does not confirm stays logged in", async () => {
 
 test.each([
   ["an address that is not declared", { post_logout_redirect_uri: "https://evil.example.com/" }],
-  ["a hint that is no token", { id_token_hint: "x.y.z" }],
+  ["a hint that is not a token", { id_token_hint: "x.y.z" }],
   ["a client that does not exist", { client_id: "0b0d0f3f-0000-4000-8000-000000000000" }],
 ])("logout with %s is refused, and leads nowhere", async (_, parameters) => {
   const url = client.buildEndSessionUrl(web, parameters);

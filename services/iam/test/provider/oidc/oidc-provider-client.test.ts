@@ -106,7 +106,7 @@ test("33: a code is good once", async () => {
   });
 });
 
-test("a wrong secret is the operator's fault, told in the log and not to the caller", async () => {
+test("a wrong secret is the operator's fault, reported in the log and not to the caller", async () => {
   const { client, logger } = clientOf(provider.issuer, { clientSecret: "wrong" });
   await expect(client.exchangeCode(await callback(client))).rejects.toMatchObject({
     code: "UNAVAILABLE",
@@ -139,7 +139,7 @@ test("an ID token that another key has signed is UNAVAILABLE [IDP-14]", async ()
   );
 });
 
-/** A provider that answers discovery as it should, and the rest as told. */
+/** A provider that answers discovery as it should, and the rest as the test says. */
 async function startHostile(
   answer: RequestListener,
   metadata: (origin: string) => object = () => ({}),

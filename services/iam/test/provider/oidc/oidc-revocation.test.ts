@@ -159,7 +159,7 @@ test("a revoked access token is refused by services before it expires [IDP-15]",
   expect(await statusOf(full, other)).toBe(200);
 });
 
-test("a revoked refresh token is refused, also where the provider was not told [IDP-15]", async () => {
+test("a revoked refresh token is refused, also where the provider was not reached [IDP-15]", async () => {
   const token = await issue("full", REFRESH);
   expect((await refresh(full, token)).status).toBe(200);
   onRevoke = sends(503, {});

@@ -343,7 +343,7 @@ export const PurgeLoginsResponseSchema: GenMessage<PurgeLoginsResponse> = /*@__P
   messageDesc(file_hub_authn_v1_authn, 11);
 
 /**
- * Tells frontends about the caller and its sessions. Login and logout
+ * Describes the caller and its sessions to frontends. Login and logout
  * themselves are the gateway's: see `paths` in svc-access.yaml.
  *
  * @generated from service hub.authn.v1.AuthnService

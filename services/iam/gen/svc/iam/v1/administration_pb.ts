@@ -567,7 +567,7 @@ export const IAMAuthorizationService: GenService<{
    *     `user_manager` of a zone, that they hold, directly or through groups: at
    *     most 1000 of them in a call.
    *   - Whoever holds `manage_permissions` on a group may also delete what was
-   *     granted to its members: an `owner` or `admin` of an object that is no zone,
+   *     granted to its members: an `owner` or `admin` of an object that is not a zone,
    *     and a membership by which they hold no relation to a zone.
    *   - Where a resource is (its zone or parent) also needs the same permission on
    *     the former and the new place, and the right to grant what others get by

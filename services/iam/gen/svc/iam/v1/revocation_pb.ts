@@ -194,7 +194,7 @@ export const RevokedSubjectSchema: GenMessage<RevokedSubject> = /*@__PURE__*/
   messageDesc(file_svc_iam_v1_revocation, 3);
 
 /**
- * Tells services that verify tokens themselves which of them were revoked. IAM
+ * Reports revoked tokens to services that verify tokens themselves. IAM
  * stores each revocation before it answers the call that made it, and each of its
  * processes sends all of them, those that other processes stored too, within a
  * second.

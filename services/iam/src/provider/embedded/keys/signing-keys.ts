@@ -146,7 +146,7 @@ function placeOf(kid: string) {
   return { table: TABLE, column: COLUMN, row: kid };
 }
 
-/** A text that changes when a key is made, begins to sign, or is removed: their order tells their states. */
+/** A text that changes when a key is made, begins to sign, or is removed: their order shows their states. */
 export function versionOf(keys: readonly { readonly kid: string }[]): string {
   return keys.map(({ kid }) => kid).join(" ");
 }
