@@ -59,6 +59,7 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     ["group", "move", "x", "--top", "--parent", "y"],
     /name one place: --parent <group>, or --top/,
   ],
+  ["an update of nothing", ["group", "update", "x"], /name what to change: --display-name/],
   ["a move to no place", ["group", "move", "x"], /name one place/],
   [
     "a member that is not a subject",
@@ -166,7 +167,9 @@ test("groups are made, moved, named by their names, and have members [CMD-4]", a
     { id: testers.id },
   ]);
   expect(await line.json("group", "move", "Testers", "--top")).not.toHaveProperty("parentId");
-  await line.json("group", "update", "Testers", "--name", "Test engineers");
+  // The former name of the flag still works.
+  await line.json("group", "update", "Testers", "--name", "QA");
+  await line.json("group", "update", "QA", "--display-name", "Test engineers");
   expect(await line.json("group", "get", "test engineers")).toMatchObject({ id: testers.id });
 
   const added = await line.run("group", "add-member", "Engineers", "user:bob");

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { apiCommand, commandGroup } from "../run/api-command.ts";
 import { runCommand } from "../run/run-command.ts";
 
@@ -25,10 +25,12 @@ export function groupCommand(): Command {
     .option("--parent <group>", "below this group: its id or name (default: at the top)")
     .action((name, flags) => runCommand(async () => (await load()).createGroup(name, flags)));
   const update = apiCommand("update", "Change a group.", {
-    examples: ["svc-iam group update Engineers --name 'Software engineers'"],
+    examples: ["svc-iam group update Engineers --display-name 'Software engineers'"],
   })
     .argument("<group>", GROUP)
-    .requiredOption("--name <name>", "the name that people see")
+    .option("--display-name <name>", "the name that people see")
+    // Its former name, which scripts have.
+    .addOption(new Option("--name <name>").hideHelp().conflicts("displayName"))
     .option("--etag <etag>", "change nothing if the group was changed since this was read")
     .action((group, flags) => runCommand(async () => (await load()).updateGroup(group, flags)));
   const move = apiCommand("move", "Put a group below another one, or at the top.", {

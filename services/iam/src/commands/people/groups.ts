@@ -76,9 +76,14 @@ export async function createGroup(displayName: string, flags: PlaceFlags): Promi
 /** Changes a group. @returns the exit code */
 export async function updateGroup(
   given: string,
-  flags: CallFlags & { readonly name: string; readonly etag?: string },
+  flags: CallFlags & {
+    readonly displayName?: string;
+    readonly name?: string;
+    readonly etag?: string;
+  },
 ): Promise<number> {
-  const { name: displayName, etag = "", format } = flags;
+  const { name, displayName = name, etag = "", format } = flags;
+  if (displayName === undefined) throw new CommandError("name what to change: --display-name");
   await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);

@@ -110,7 +110,8 @@ function importCommand(): Command {
       `
 Empty lines and those that begin with // are left out. All lines are read before the first is written. If the
 server refuses some, those of the lines before them are written: the message says how many. An import that is
-repeated changes nothing more.
+repeated changes nothing more. The zone of a group is written only by svc-iam group create: leave out such lines of
+an export, as with grep -v '^group:[^#]*#zone@', and create the groups first.
 
 Examples:
   svc-iam relationship import relationships.txt
