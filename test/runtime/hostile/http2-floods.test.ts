@@ -1,6 +1,7 @@
 /** HTTP/2 frames that cost the sender less than the server. */
 import { type ClientHttp2Session, constants, type OutgoingHttpHeaders } from "node:http2";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../../support/until.ts";
 import { targetOf } from "../access-table/call.ts";
 import { frame, rawCall } from "../grpc/support/raw-call.ts";
 import { laxSession } from "./support/lax-session.ts";
@@ -164,12 +165,16 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
       ]);
       const bomb = Buffer.concat([block, Buffer.alloc(15_000, 0xbe)]);
       const flags = END_HEADERS | END_STREAM;
+      const before = world.vault.lines.length;
       await attacker.send(rawFrame(FRAME.HEADERS, flags, 1, Buffer.concat([block, entry])));
       expect(await attacker.outcome(1)).toBe("answered");
+      // The line of a call is written after its response.
+      await until("the call is logged", () => world.vault.lines.length > before);
       const lines = world.vault.lines.length;
       await attacker.send(rawFrame(FRAME.HEADERS, flags, 3, bomb));
       expect(await attacker.outcome(3)).toBe(`RST ${constants.NGHTTP2_ENHANCE_YOUR_CALM}`);
       await expectServed();
+      await until("that call is logged", () => world.vault.lines.length > lines);
       expect(world.vault.lines).toHaveLength(lines + 1);
     });
 

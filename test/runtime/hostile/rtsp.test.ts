@@ -18,6 +18,6 @@ test.each(["DESCRIBE", "SETUP", "PLAY", "GET_PARAMETER"])(
     );
     expect(r?.status).toBe(405);
     expectErrorBody(r?.body ?? "", 405, headerOf(r as never, "x-request-id"));
-    expect(world.vault.lines).toHaveLength(lines + 1);
+    await expect.poll(() => world.vault.lines.length).toBe(lines + 1);
   },
 );
