@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { createAuthorizationEngine } from "svc-access/runtime";
 import { loadIamConfig } from "../../services/iam/src/config/load-iam-config.ts";
-import { USER_PAGES } from "../../services/iam/src/users/page-token.ts";
+import { USER_PAGES } from "../../services/iam/src/users/user-message.ts";
 import { besidePinned } from "../pinning.ts";
 import { note } from "../verdict.ts";
 import { type BenchIam, startIam } from "./iam-service.ts";

@@ -136,6 +136,7 @@ export async function writeModel(config: ServiceConfig): Promise<boolean> {
  *
  * @example
  * ```ts
+ * const { config } = loadServiceConfig("service.yaml");
  * if (await planModel(config)) console.log("SpiceDB has no schema yet");
  * ```
  */

@@ -3,9 +3,9 @@ import { ServiceError } from "svc-access/runtime";
 import type { LocalAccount } from "../accounts/account-row.ts";
 import type { LocalAccounts } from "../accounts/local-accounts.ts";
 import type { FoundUsers, UserSearch } from "../accounts/user-search.ts";
+import { GROUP_PAGES } from "../groups/group-message.ts";
 import type { GroupRecord, GroupRecords } from "../groups/group-records.ts";
 import { childrenFilter, type GroupTree } from "../groups/group-tree.ts";
-import { GROUP_PAGES } from "../groups/page-token.ts";
 import type { OrganizationRecords } from "../organizations/organization-records.ts";
 import type {
   Directory,
@@ -17,7 +17,7 @@ import type {
   UserQuery,
 } from "../provider/directory.ts";
 import type { Groups } from "../users/groups.ts";
-import { USER_PAGES } from "../users/page-token.ts";
+import { USER_PAGES } from "../users/user-message.ts";
 
 /** What the directory is made of. */
 export interface LocalDirectoryOptions {

@@ -8,11 +8,10 @@ import { toSubject } from "../rpc/relationship-messages.ts";
 import type { GroupCreation } from "./group-creation.ts";
 import type { GroupDeletion } from "./group-deletion.ts";
 import type { GroupMembers } from "./group-members.ts";
-import { groupMessage } from "./group-message.ts";
+import { GROUP_PAGES, groupMessage } from "./group-message.ts";
 import type { GroupMoves } from "./group-moves.ts";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 import type { GroupTree } from "./group-tree.ts";
-import { GROUP_PAGES } from "./page-token.ts";
 import type { VisibleGroups } from "./visible-groups.ts";
 
 /** What the handlers need. */

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { GroupSchema } from "../../gen/svc/iam/v1/directory_pb.ts";
+import { isUuid, PageTokens } from "../rpc/page-tokens.ts";
 import type { GroupRecord } from "./group-records.ts";
 
 /** A group as callers see it. */
@@ -19,3 +20,6 @@ export function groupMessage(
     updateTime: timestampFromMs(updateTime),
   };
 }
+
+/** The page tokens of lists of groups, by their ids. */
+export const GROUP_PAGES = new PageTokens("groups", isUuid);

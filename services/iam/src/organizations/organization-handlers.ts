@@ -6,11 +6,10 @@ import { changedFields } from "../rpc/field-mask.ts";
 import { pageSizeOf } from "../rpc/page-size.ts";
 import { toSubject } from "../rpc/relationship-messages.ts";
 import type { OrganizationCreations } from "./organization-creations.ts";
-import { organizationIdProblem } from "./organization-id.ts";
+import { ORGANIZATION_PAGES, organizationIdProblem } from "./organization-id.ts";
 import { organizationMessage } from "./organization-message.ts";
 import type { OrganizationFields, OrganizationRecords } from "./organization-records.ts";
 import type { OrganizationZones } from "./organization-zones.ts";
-import { ORGANIZATION_PAGES } from "./page-token.ts";
 import { websiteUrlProblem } from "./website-url.ts";
 
 /** What the handlers need. */

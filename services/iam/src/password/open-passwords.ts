@@ -11,7 +11,7 @@ import { AccountRights } from "../users/account-rights.ts";
 import { PasswordChanges } from "./password-changes.ts";
 import { passwordHandlers } from "./password-handlers.ts";
 import { resetHandler } from "./reset-handler.ts";
-import { RESET_PATH } from "./reset-path.ts";
+import { RESET_PATH } from "./reset-pages.ts";
 import { ResetRights } from "./reset-rights.ts";
 
 const ELSEWHERE =

@@ -13,7 +13,7 @@ import type { UserSessions } from "../sessions/user-sessions.ts";
 import { callingUser, localUser } from "../users/named-user.ts";
 import type { ChangeResult, PasswordChanges } from "./password-changes.ts";
 import { recordChange } from "./record-change.ts";
-import { RESET_PATH } from "./reset-path.ts";
+import { RESET_PATH } from "./reset-pages.ts";
 import type { ResetRights } from "./reset-rights.ts";
 
 /** What the handlers need. */

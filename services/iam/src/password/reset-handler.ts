@@ -24,10 +24,10 @@ import {
   deadResetLinkPage,
   type NewPasswordProblem,
   passwordSetPage,
+  RESET_PATH,
   resetLaterPage,
   resetPage,
 } from "./reset-pages.ts";
-import { RESET_PATH } from "./reset-path.ts";
 import type { ResetRights } from "./reset-rights.ts";
 
 /** What the pages of the links need. */

@@ -2,7 +2,9 @@ import { field, formToken, problemBox } from "../pages/form-parts.ts";
 import { html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import type { Texts } from "../pages/texts.ts";
-import { RESET_PATH } from "./reset-path.ts";
+
+/** The path of the links by which new passwords are set. */
+export const RESET_PATH = "/v1/iam/ui/password-reset";
 
 /** Why a new password was not accepted. */
 export type NewPasswordProblem =

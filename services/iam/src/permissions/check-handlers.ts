@@ -2,8 +2,13 @@ import type { AuthorizationEngine, CheckRequest } from "svc-access/authz";
 import type { CallContext } from "svc-access/runtime";
 import type { IAMPermissionServiceHandlers } from "../../gen/svc/iam/v1/permission_server.ts";
 import type { ObjectReference, SubjectReference } from "../../gen/svc/iam/v1/relationship_pb.ts";
-import { toCallOptions, toObject, toPage, toSubject } from "../rpc/relationship-messages.ts";
-import { assertAtMost } from "./at-most.ts";
+import {
+  assertAtMost,
+  toCallOptions,
+  toObject,
+  toPage,
+  toSubject,
+} from "../rpc/relationship-messages.ts";
 import { askEngine, checkErrorMessage } from "./engine-refusal.ts";
 import type { ServiceRights } from "./service-rights.ts";
 import { stepMessages } from "./step-messages.ts";

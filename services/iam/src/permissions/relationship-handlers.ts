@@ -11,6 +11,7 @@ import { RelationshipOperation } from "../../gen/svc/iam/v1/permission_pb.ts";
 import type { IAMPermissionServiceHandlers } from "../../gen/svc/iam/v1/permission_server.ts";
 import { recordWrite } from "../relationships/record-write.ts";
 import {
+  assertAtMost,
   relationshipMessage,
   toCallOptions,
   toFilter,
@@ -19,7 +20,6 @@ import {
   toRelationship,
   toWriteOperation,
 } from "../rpc/relationship-messages.ts";
-import { assertAtMost } from "./at-most.ts";
 import { askEngine, refusalOf } from "./engine-refusal.ts";
 import type { RelationshipWatches } from "./relationship-watches.ts";
 import type { ServiceRights } from "./service-rights.ts";

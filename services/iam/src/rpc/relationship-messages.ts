@@ -19,6 +19,11 @@ import {
   WriteMode,
 } from "../../gen/svc/iam/v1/relationship_pb.ts";
 
+/** @throws ServiceError INVALID_ARGUMENT if a call has more of something than it may */
+export function assertAtMost(what: string, count: number, limit: number): void {
+  if (count > limit) throw invalid(`a call has at most ${limit} ${what}, not ${count}`);
+}
+
 /** @throws ServiceError INVALID_ARGUMENT if it is absent */
 export function toObject(sent: SentObject | undefined, field: string): ObjectReference {
   const { type, id } = required(sent, field);

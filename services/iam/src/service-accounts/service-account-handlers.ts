@@ -9,10 +9,9 @@ import { pageSizeOf } from "../rpc/page-size.ts";
 import { refuseInvalidFields } from "../users/invalid-fields.ts";
 import { assertOwnOrganization } from "../users/own-organization.ts";
 import type { KnownAccounts } from "./known-accounts.ts";
-import { SERVICE_ACCOUNT_PAGES } from "./page-token.ts";
 import type { ServiceAccountChanges } from "./service-account-changes.ts";
 import { changedMeanwhile } from "./service-account-errors.ts";
-import { accountMessage } from "./service-account-messages.ts";
+import { accountMessage, SERVICE_ACCOUNT_PAGES } from "./service-account-messages.ts";
 
 /** What the handlers need. */
 export interface ServiceAccountHandlersOptions {

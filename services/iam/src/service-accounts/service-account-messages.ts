@@ -6,6 +6,7 @@ import {
   type ServiceAccountSchema,
 } from "../../gen/svc/iam/v1/service_accounts_pb.ts";
 import type { ServiceAccountKey } from "../accounts/service-accounts/service-account.ts";
+import { isUuid, PageTokens } from "../rpc/page-tokens.ts";
 import type { KnownAccount } from "./known-accounts.ts";
 
 /** A service account as callers see it. */
@@ -36,3 +37,6 @@ export function keyMessage(
     ...(expireTime === undefined ? {} : { expireTime: timestampFromMs(expireTime) }),
   };
 }
+
+/** The page tokens of lists of service accounts, by their ids. */
+export const SERVICE_ACCOUNT_PAGES = new PageTokens("service-accounts", isUuid);

@@ -13,8 +13,7 @@ import { QueueFullError } from "../queue/work-queue.ts";
 import type { Groups } from "./groups.ts";
 import { refuseInvalidFields } from "./invalid-fields.ts";
 import { assertOwnOrganization } from "./own-organization.ts";
-import { USER_PAGES } from "./page-token.ts";
-import { userOf } from "./user-message.ts";
+import { USER_PAGES, userOf } from "./user-message.ts";
 
 /** What the handlers need. */
 export interface UserHandlersOptions {

@@ -3,10 +3,9 @@ import type { Transaction } from "svc-access/database";
 import type { Accounts } from "../../../accounts/accounts.ts";
 import type { ProviderTables } from "../../../store/provider-tables.ts";
 import { clientDetails } from "../request/client-details.ts";
-import type { Payload } from "../request/payload.ts";
 import type { ProviderEvent } from "../request/provider-events.ts";
 import { type EventSinks, recordEvent } from "../request/record-event.ts";
-import { type CompletedLogin, requestScope } from "../request/request-scope.ts";
+import { type CompletedLogin, type Payload, requestScope } from "../request/request-scope.ts";
 import type { ProviderStores } from "./provider-stores.ts";
 import type { Requester } from "./seen-session.ts";
 

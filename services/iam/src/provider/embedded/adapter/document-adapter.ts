@@ -5,7 +5,7 @@ import { type NewProviderDocument, saveDocument } from "../../../store/document-
 import type { ProviderDocuments } from "../../../store/provider-documents.ts";
 import type { ProviderDocumentRow, ProviderTables } from "../../../store/provider-tables.ts";
 import { isGood } from "../../../store/refresh-rotation.ts";
-import type { Payload } from "../request/payload.ts";
+import type { Payload } from "../request/request-scope.ts";
 import type { AdapterContext } from "./adapter-context.ts";
 import type { ProviderStores } from "./provider-stores.ts";
 import { hash, SECRET_IDS, sealedPlace } from "./sealed-documents.ts";

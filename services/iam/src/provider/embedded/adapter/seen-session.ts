@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SeenSession } from "../../../sessions/login-session.ts";
-import type { Payload } from "../request/payload.ts";
+import type { Payload } from "../request/request-scope.ts";
 
 /** Who is at the other end of the request under way. */
 export interface Requester {

@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ServiceAccountKey } from "../../../accounts/service-accounts/service-account.ts";
 import type { ProviderCall } from "../../identity-provider.ts";
-import type { Payload } from "./payload.ts";
+
+/** A document as `oidc-provider` has it. */
+export type Payload = Readonly<Record<string, unknown>>;
 
 /** What belongs to the request under way. */
 export interface RequestScope {

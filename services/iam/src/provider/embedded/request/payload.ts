@@ -1,2 +1,0 @@
-/** A document as `oidc-provider` has it. */
-export type Payload = Readonly<Record<string, unknown>>;
