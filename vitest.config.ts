@@ -1,28 +1,27 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { readEntries } from "./scripts/entries.ts";
+import { productionStackFiles } from "./services/iam/test/support/production-stack-files.ts";
 import { PATIENCE } from "./test/support/patience.ts";
 
 // The code of the processes that tests start, compiled: most of them do little else.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "svc-access-compiled");
 
 /** What generated code and services import: the sources that are tested, and not a build of them beside these. */
-const ENTRIES = Object.entries({
-  runtime: "runtime",
-  "runtime/registry": "runtime/registry",
-  authz: "authz",
-  database: "database/service",
-  testing: "testing",
-}).map(([name, folder]) => ({
-  find: new RegExp(`^svc-access/${name}$`),
-  replacement: join(import.meta.dirname, "src", folder, "index.ts"),
+const ENTRIES = readEntries(import.meta.dirname).map(({ name, source }) => ({
+  find: new RegExp(`^${name}$`),
+  replacement: join(import.meta.dirname, source),
 }));
 
 export default defineConfig({
   resolve: { alias: ENTRIES },
   test: {
-    include: ["test/**/*.test.ts", "services/*/test/**/*.test.ts"],
-    globalSetup: ["test/support/build.ts"],
+    include: productionStackFiles(import.meta.dirname) ?? [
+      "test/**/*.test.ts",
+      "services/*/test/**/*.test.ts",
+    ],
+    globalSetup: ["test/support/build.ts", "services/iam/test/support/stack-servers.ts"],
     reporters: ["default", "./test/support/left-out-reporter.ts"],
     // Bounds on waiting for what never comes; a slow machine is far below them.
     testTimeout: PATIENCE + 30_000,

@@ -24,6 +24,7 @@ import { benchIamContainer } from "./iam/container.ts";
 import { benchIamMe } from "./iam/me.ts";
 import { benchIamMillion } from "./iam/million.ts";
 import { benchIamPassword } from "./iam/password.ts";
+import { benchIamRevocation } from "./iam/revocation.ts";
 import { benchIamStart } from "./iam/start.ts";
 import { benchIamUsers } from "./iam/user-pages.ts";
 import { type Command, inTurn, type Measurement, measure, median } from "./measure.ts";
@@ -57,6 +58,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   "iam-password": benchIamPassword,
   "iam-start": benchIamStart,
   "iam-container": benchIamContainer,
+  "iam-revocation": benchIamRevocation,
   "iam-check": benchIamCheck,
   "iam-check-spicedb": benchIamCheckSpicedb,
   "iam-users": benchIamUsers,

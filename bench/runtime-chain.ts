@@ -59,7 +59,7 @@ export async function benchRuntimeChain(): Promise<void> {
   const parts = {
     ...identificationStages(config, { events, logger }),
     before: [],
-    after: [],
+    after: () => [],
     admission: [],
     timeoutMs: { unary: 5000, stream: 60_000 },
     rateLimit: createRateLimiter({ events }),

@@ -11,7 +11,8 @@ cache="${XDG_CACHE_HOME:-$HOME/.cache}/svc-access"
 store="$cache/containers"
 release=bookworm
 node=$(node -p process.execPath)
-base="svc-access-base:$release-$(node -p process.versions.node)"
+# The last number: of what is put into the bases below.
+base="svc-access-base:$release-$(node -p process.versions.node)-2"
 mkdir -p "$store"
 buildah() { command buildah --storage-driver vfs --root "$store/root" --runroot "$store/run" "$@"; }
 
@@ -41,6 +42,10 @@ if ! buildah inspect --type image "localhost/$base-build" >/dev/null 2>&1; then
     buildah copy --quiet "$runtime" "$debian$(readlink -f "$debian$library" | sed "s|^$debian||")" "$library" >/dev/null
   done
   buildah copy --quiet "$runtime" "$debian/etc/ssl/certs/ca-certificates.crt" /etc/ssl/certs/ca-certificates.crt >/dev/null
+  # Everybody may write there, as in the image that the Dockerfile names.
+  mkdir -p "$store/folders/tmp"
+  chmod 1777 "$store/folders/tmp"
+  buildah copy --quiet "$runtime" "$store/folders" / >/dev/null
   buildah config --user 65532:65532 "$runtime"
   buildah commit --quiet --rm "$runtime" "localhost/$base-runtime" >/dev/null
 fi
@@ -56,8 +61,8 @@ build() {
 }
 build bundles --build-arg "BUILD_IMAGE=localhost/$base-build" \
   --volume "$certificates:$certificates:ro" --volume "$store/npm:/root/.npm"
-for target in iam hub; do
-  # Made once for both.
+for target in $(sed -n 's/^FROM service AS //p' Dockerfile); do
+  # Made once for all of them.
   build "$target" --build-context bundles=container-image://localhost/svc-access-bundles
 done
 # Those of earlier builds have no name any more.

@@ -10,6 +10,7 @@ import { basename, join } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
+import { readEntries } from "./entries.ts";
 import { isBuilt, noteSources, sourceDigest } from "./source-digest.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -37,14 +38,9 @@ const withoutTranspiler: Plugin = {
 const next = `dist-${process.pid}`;
 
 /** The libraries that users import, by the name of the file in `dist`. */
-const LIBRARIES = {
-  index: "src/index.ts",
-  authz: "src/authz/index.ts",
-  database: "src/database/service/index.ts",
-  runtime: "src/runtime/index.ts",
-  "runtime-registry": "src/runtime/registry/index.ts",
-  testing: "src/testing/index.ts",
-} as const;
+const LIBRARIES: Readonly<Record<string, string>> = Object.fromEntries(
+  readEntries(root).map(({ file, source }) => [file, source]),
+);
 
 const common = {
   absWorkingDir: root,
@@ -70,7 +66,7 @@ const compiler = await build({
   entryPoints: {
     "protoc-gen-svc-access": "src/plugin/protoc-main.ts",
     "svc-access": "src/cli/main.ts",
-    index: LIBRARIES.index,
+    index: "src/index.ts",
   },
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",

@@ -4,12 +4,13 @@
  *   node scripts/bundle-service.ts FOLDER OUT [ENTRY…]
  *
  * An entry is a file in `src`, `main.ts` if none is named. The result is as shallow as the source, so
- * that programs find `gen` by the same relative path: `dist` for `src`, with `gen/routes` and the
- * models beside it.
+ * that programs find `gen` by the same relative path: `dist` for `src`, with `gen/routes`, the models
+ * of the service and the folder `model` beside it.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
+import { BUNDLE_OPTIONS } from "./bundle-options.ts";
 
 const [folder = "", out = "", ...entries] = process.argv.slice(2);
 if (!existsSync(join(folder, "src")) || out === "")
@@ -28,22 +29,7 @@ await build({
   ],
   outbase: source,
   outdir: dist,
-  bundle: true,
-  // What a configuration does not use, such as a driver, is not loaded.
-  splitting: true,
-  chunkNames: "[name]-[hash]",
-  format: "esm",
-  platform: "node",
-  target: "node24",
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: "external",
-  logLevel: "error",
-  // Packages in CommonJS require modules of Node.js, and find files beside their own.
-  define: { __dirname: "import.meta.dirname" },
-  banner: {
-    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
-  },
+  ...BUNDLE_OPTIONS,
 });
 await build({
   entryPoints: [join(import.meta.dirname, "container/health.ts")],
@@ -57,6 +43,9 @@ writeFileSync(join(out, "package.json"), '{"type": "module", "private": true}\n'
 mkdirSync(join(out, "gen"));
 cpSync(join(folder, "gen/routes"), join(out, "gen/routes"), { recursive: true });
 cpSync(join(root, "model"), join(out, "model"), { recursive: true });
+for (const model of globSync("*.zed", { cwd: folder })) {
+  cpSync(join(folder, model), join(out, model));
+}
 // Read by the client of etcd, from the folder beside that of its code.
 cpSync(join(root, "node_modules/etcd3/proto"), join(out, "proto"), { recursive: true });
 

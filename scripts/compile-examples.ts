@@ -7,5 +7,9 @@ await compileHub();
 
 const cwd = new URL("../examples/notes", import.meta.url).pathname;
 const env = { ...process.env, PATH: `${join(cwd, "node_modules/.bin")}:${process.env["PATH"]}` };
-const { status } = spawnSync("buf", ["generate"], { cwd, env, stdio: "ignore" });
+const { status } = spawnSync("buf", ["generate"], {
+  cwd,
+  env,
+  stdio: ["ignore", "ignore", "inherit"],
+});
 process.exit(status ?? 1);

@@ -4,7 +4,15 @@
  * committed code differs.
  */
 import { execFile } from "node:child_process";
-import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -76,7 +84,9 @@ async function generate({ folder, out }: Tree, index: number): Promise<string[]>
   return [];
 }
 
+/** The files below a folder, by their paths; none of a new service, which has no `gen` yet. */
 function contentsOf(folder: string): ReadonlyMap<string, string> {
+  if (!existsSync(folder)) return new Map();
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );

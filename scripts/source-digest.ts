@@ -8,6 +8,7 @@ const SOURCES = [
   "package.json",
   "package-lock.json",
   "scripts/build.ts",
+  "scripts/entries.ts",
   "src",
   "tsconfig.declarations.json",
   "tsconfig.json",

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrateServiceDatabase, openServiceDatabase } from "svc-access/database";
 import { stringify } from "yaml";
-import { LocalAccounts } from "../../services/iam/src/accounts/local-accounts.ts";
-import { PasswordHasher } from "../../services/iam/src/accounts/passwords/password-hasher.ts";
 import { loadIamConfig } from "../../services/iam/src/config/load-iam-config.ts";
-import { IAM_TABLES, type IamTables } from "../../services/iam/src/store/tables.ts";
+import { IAM_TABLES, type IamTables } from "../../services/iam/src/ground/store/tables.ts";
+import { LocalAccounts } from "../../services/iam/src/people/accounts/local-accounts.ts";
+import { PasswordHasher } from "../../services/iam/src/people/accounts/passwords/password-hasher.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { type StartedService, startService } from "../service-start.ts";
 
@@ -21,7 +21,8 @@ export const HUB_TOKEN = "the-internal-token-of-the-hub-in-benches";
 /** The password of all people. */
 export const PASSWORD = "correct horse battery staple";
 
-const LOGIN_CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
+/** The client that svc-iam is at its provider. */
+export const LOGIN_CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
 /** The model of the platform. */
 export const MODEL = join(import.meta.dirname, "../../model/iam.zed");
 
@@ -37,10 +38,12 @@ export interface BenchIam extends StartedService {
  * Starts svc-iam over a new SQLite file with people `p0`, `p1`, and so on.
  *
  * @param fill writes relationships into the file of the engine before
+ * @param options of Node.js
  */
 export async function startIam(
   people: number,
   fill?: (file: string) => Promise<void>,
+  options: readonly string[] = [],
 ): Promise<BenchIam> {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-bench-iam-"));
   const [port, grpcPort] = [await freePort(), await freePort()];
@@ -51,7 +54,8 @@ export async function startIam(
   try {
     const passwordHash = await addPeople(file, people);
     await fill?.(join(folder, "iam.relationships.db"));
-    const service = await startService({ args: [IAM_MAIN, "serve", file], env: {}, port });
+    const args = [...options, IAM_MAIN, "serve", file];
+    const service = await startService({ args, env: {}, port });
     const stop = async () => {
       await service.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -110,8 +114,13 @@ function configuration({
   };
 }
 
-/** The hash is made once, as the bench waits for it. */
-async function addPeople(file: string, people: number): Promise<string> {
+/**
+ * Makes the tables, and people `p0`, `p1`, and so on. The hash of their password is made once, as the bench
+ * waits for it.
+ *
+ * @returns that hash
+ */
+export async function addPeople(file: string, people: number): Promise<string> {
   const { config } = loadIamConfig(file);
   const passwordHash = await new PasswordHasher().hash(PASSWORD);
   await migrateServiceDatabase(config, IAM_TABLES);

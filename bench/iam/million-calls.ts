@@ -11,22 +11,20 @@ const BATCH = 1000;
 const AT_ONCE = 4;
 /** How often a call is repeated that a busy machine has not answered in time; all calls here may be. */
 const REPEATS = 5;
+/** How often a call is repeated that is over the limit, and after how long: a minute in all. */
+const LIMITED_REPEATS = 600;
+const LIMITED_PAUSE_MS = 100;
 
-/** A user and a service who call. */
+/** Users and a service who call. */
 export class MillionCalls {
   readonly #iam: BenchIam;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #owner: string;
   readonly #service;
 
   /** @param owner the id of a user who owns the zone */
   constructor(iam: BenchIam, owner: string) {
     this.#iam = iam;
-    this.#headers = {
-      "content-type": "application/json",
-      "x-svc-auth-verified": "true",
-      "x-svc-user-id": owner,
-      "x-svc-org-id": "acme",
-    };
+    this.#owner = owner;
     this.#service = createGrpcClient(IAMPermissionService, {
       target: `127.0.0.1:${iam.grpcPort}`,
       internalToken: HUB_TOKEN,
@@ -36,20 +34,32 @@ export class MillionCalls {
   /** @returns its id */
   async createGroup(): Promise<string> {
     const body = { displayName: "Everyone" };
-    const { id } = await this.#fetch<{ id: string }>(GROUPS, "POST", body);
+    const { id } = await this.#fetch<{ id: string }>(GROUPS, { method: "POST", body });
     return id;
   }
 
   /** Makes the members of a group viewers of so many projects. */
-  async importViewers(group: string, count: number): Promise<number> {
-    const subject = { type: "group", id: group, relation: "member" };
+  importViewers(group: string, count: number): Promise<number> {
+    return this.#import("viewer", { type: "group", id: group, relation: "member" }, count);
+  }
+
+  /** Makes a user the owner of so many projects. */
+  importOwner(id: string, count: number): Promise<number> {
+    return this.#import("owner", { type: "user", id }, count);
+  }
+
+  async #import(
+    relation: string,
+    subject: { readonly type: string; readonly id: string; readonly relation?: string },
+    count: number,
+  ): Promise<number> {
     let next = 0;
     const write = async (): Promise<void> => {
       for (let first = next; first < count; first = next) {
         next += BATCH;
         const updates = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => {
           const resource = { type: "project", id: `p${first + index}` };
-          const relationship = { resource, relation: "viewer", subject };
+          const relationship = { resource, relation, subject };
           return { operation: RelationshipOperation.TOUCH, relationship };
         });
         await repeated(() => this.#service.writeRelationships({ updates }));
@@ -83,10 +93,40 @@ export class MillionCalls {
     return count;
   }
 
+  /** A user who is not the owner of the zone. */
+  async anotherUser(): Promise<string> {
+    const { users } = await this.#fetch<{ users: { id: string }[] }>("/v1/users?page_size=2");
+    const other = users.find(({ id }) => id !== this.#owner);
+    if (other === undefined) throw new Error("there is one user only");
+    return other.id;
+  }
+
+  /** Reads, as a user, all relationships of projects that this user sees, page by page. */
+  async listRelationships(user: string): Promise<number> {
+    let [count, token] = [0, ""];
+    do {
+      const path = `${RELATIONSHIPS}?resource_type=project&page_size=${BATCH}&page_token=${token}`;
+      const page = await this.#fetch<RelationshipPage>(path, { as: user });
+      count += page.relationships.length;
+      token = page.nextPageToken;
+    } while (token !== "");
+    return count;
+  }
+
   /** Deletes a group, and waits until nothing names it. */
   async deleteGroup(group: string): Promise<void> {
-    await this.#fetch(`${GROUPS}/${group}`, "DELETE");
-    const filter = { resourceType: "project", subjectType: "group", subjectId: group };
+    await this.#fetch(`${GROUPS}/${group}`, { method: "DELETE" });
+    await this.#untilUnnamed("group", group);
+  }
+
+  /** Deletes a user, and waits until nothing names them. */
+  async deleteUser(user: string): Promise<void> {
+    await this.#fetch(`/v1/users/${user}`, { method: "DELETE" });
+    await this.#untilUnnamed("user", user);
+  }
+
+  async #untilUnnamed(subjectType: string, subjectId: string): Promise<void> {
+    const filter = { resourceType: "project", subjectType, subjectId };
     for (;;) {
       const request = { filter, pageSize: 1 };
       const { relationships } = await repeated(() => this.#service.readRelationships(request));
@@ -99,18 +139,47 @@ export class MillionCalls {
     return this.#service.close();
   }
 
-  async #fetch<Answer>(path: string, method = "GET", body?: unknown): Promise<Answer> {
-    const response = await fetch(`http://127.0.0.1:${this.#iam.port}${path}`, {
-      method,
-      headers: this.#headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return JSON.parse(text) as Answer;
+  async #fetch<Answer>(
+    path: string,
+    { method = "GET", body, as = this.#owner }: FetchOptions = {},
+  ): Promise<Answer> {
+    for (let left = LIMITED_REPEATS; ; left--) {
+      const response = await fetch(`http://127.0.0.1:${this.#iam.port}${path}`, {
+        method,
+        headers: {
+          "content-type": "application/json",
+          "x-svc-auth-verified": "true",
+          "x-svc-user-id": as,
+          "x-svc-org-id": "acme",
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (response.ok) return JSON.parse(text) as Answer;
+      if (response.status !== TOO_MANY || left === 0) {
+        throw new Error(`${method} ${path}: ${response.status} ${text}`);
+      }
+      // A caller may list only so many pages a second.
+      await sleep(LIMITED_PAUSE_MS);
+    }
   }
 }
 
+/** What a call has besides its path. */
+interface FetchOptions {
+  readonly method?: string;
+  readonly body?: unknown;
+  /** The id of the user who calls; the owner if absent. */
+  readonly as?: string;
+}
+
+interface RelationshipPage {
+  readonly relationships: readonly unknown[];
+  readonly nextPageToken: string;
+}
+
+const TOO_MANY = 429;
+const RELATIONSHIPS = "/v1/iam/admin/relationships";
 const GROUPS = "/v1/iam/organizations/acme/groups";
 
 async function repeated<Answer>(call: () => Promise<Answer>): Promise<Answer> {

@@ -3,7 +3,7 @@
  * alone allows at the same cost. `node bench/iam/password.ts` runs it alone.
  */
 import { once } from "node:events";
-import { parseHash } from "../../services/iam/src/accounts/passwords/hash-text.ts";
+import { parseHash } from "../../services/iam/src/people/accounts/passwords/hash-text.ts";
 import { besidePinned } from "../pinning.ts";
 import { PASSWORD, startIam } from "./iam-service.ts";
 import { startPeer } from "./peer-process.ts";

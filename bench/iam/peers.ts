@@ -12,7 +12,7 @@ import {
   type CheckPermissionResponse,
   CheckPermissionResponseSchema,
 } from "../../services/iam/gen/svc/iam/v1/permission_pb.ts";
-import type { PasswordHash } from "../../services/iam/src/accounts/passwords/hash-text.ts";
+import type { PasswordHash } from "../../services/iam/src/people/accounts/passwords/hash-text.ts";
 import { placeOf, userNameAt } from "./many-users.ts";
 
 /** A response to repeat. */

@@ -26,7 +26,10 @@ class PersonBrowser extends Browser {
 }
 
 /** Opens the login page in a new browser. */
-export async function showLogin(iam: BenchIam, person: number): Promise<ShownLogin> {
+export async function showLogin(
+  iam: Pick<BenchIam, "origin">,
+  person: number,
+): Promise<ShownLogin> {
   const browser = new PersonBrowser(iam.origin, person);
   const codeVerifier = randomBytes(32).toString("base64url");
   const query = new URLSearchParams({
@@ -59,7 +62,7 @@ export async function showLogin(iam: BenchIam, person: number): Promise<ShownLog
 }
 
 /** Logs a person in to the end. @returns the access token */
-export async function accessToken(iam: BenchIam, person: number): Promise<string> {
+export async function accessToken(iam: Pick<BenchIam, "origin">, person: number): Promise<string> {
   const { send, browser, codeVerifier } = await showLogin(iam, person);
   const visit = await browser.open(await send());
   const code = new URL(visit.url).searchParams.get("code");

@@ -8,12 +8,15 @@ import { MODEL } from "./iam-service.ts";
 
 const RELATIONSHIPS = 1_000_000;
 const USERS = 100_000;
-const GROUPS = 10_000;
+/** Teams of people, departments of ten teams, and divisions of ten departments. */
+const TEAMS = 10_000;
+const DEPARTMENTS = 1_000;
+const DIVISIONS = 100;
 const PROJECTS = 200_000;
 const ORGANIZATIONS = 2_000;
 const BATCH = 1000;
 
-/** A user who holds the permission by a group that owns the organization of the project. */
+/** A user who holds the permission by a team of a division that owns the organization of the project. */
 export const CHECK: CheckRequest = {
   subject: { type: "user", id: "u7" },
   resource: { type: "project", id: "p7" },
@@ -50,22 +53,31 @@ export async function writePlatform(file: string): Promise<void> {
   await engine.close();
 }
 
-/** Projects of organizations, which groups of people own. */
+/**
+ * Projects of organizations. Divisions own organizations, departments may view projects, and people are in teams:
+ * groups of groups, as in a company.
+ */
 export function* platformRelationships(): Generator<Relationship> {
   const member = { relation: "member" };
+  for (let index = 0; index < DEPARTMENTS; index++) {
+    yield relate("group", `v${index % DIVISIONS}`, "member", "group", `d${index}`, member);
+  }
+  for (let index = 0; index < TEAMS; index++) {
+    yield relate("group", `d${index % DEPARTMENTS}`, "member", "group", `t${index}`, member);
+  }
   for (let index = 0; index < ORGANIZATIONS; index++) {
     yield relate("organization", `o${index}`, "zone", "zone", "acme");
-    yield relate("organization", `o${index}`, "owner", "group", `g${index}`, member);
+    yield relate("organization", `o${index}`, "owner", "group", `v${index % DIVISIONS}`, member);
   }
   for (let index = 0; index < PROJECTS; index++) {
     yield relate("project", `p${index}`, "parent", "organization", `o${index % ORGANIZATIONS}`);
     yield relate("project", `p${index}`, "developer", "user", `u${(index * 7) % USERS}`);
-    yield relate("project", `p${index}`, "viewer", "group", `g${index % GROUPS}`, member);
+    yield relate("project", `p${index}`, "viewer", "group", `d${index % DEPARTMENTS}`, member);
   }
-  const left = RELATIONSHIPS - 2 * ORGANIZATIONS - 3 * PROJECTS;
+  const left = RELATIONSHIPS - DEPARTMENTS - TEAMS - 2 * ORGANIZATIONS - 3 * PROJECTS;
   for (let index = 0; index < left; index++) {
-    const group = `g${(index + Math.floor(index / GROUPS)) % GROUPS}`;
-    yield relate("group", group, "member", "user", `u${index % USERS}`);
+    const team = `t${(index + Math.floor(index / TEAMS)) % TEAMS}`;
+    yield relate("group", team, "member", "user", `u${index % USERS}`);
   }
 }
 

@@ -5,8 +5,16 @@
 import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { createAuthorizationEngine } from "svc-access/runtime";
+import { LIST_USERS } from "../../services/iam/src/api/users/user-message.ts";
 import { loadIamConfig } from "../../services/iam/src/config/load-iam-config.ts";
-import { USER_PAGES } from "../../services/iam/src/users/user-message.ts";
+import { PageTokens } from "../../services/iam/src/ground/rpc/paging.ts";
+import { SealedTokens } from "../../services/iam/src/ground/rpc/sealed-tokens.ts";
+import {
+  MissingKeyLog,
+  OutsideValues,
+} from "../../services/iam/src/ground/secrets/outside-values.ts";
+import { readEncryptionKeys } from "../../services/iam/src/ground/secrets/read-encryption-keys.ts";
+import { SecretBox } from "../../services/iam/src/ground/secrets/secret-box.ts";
 import { besidePinned } from "../pinning.ts";
 import { note } from "../verdict.ts";
 import { type BenchIam, startIam } from "./iam-service.ts";
@@ -50,7 +58,8 @@ async function compare(
   { size, pages }: (typeof PAGES)[number],
 ): Promise<void> {
   const peer = await startPeer("node:sqlite", join(folder, "iam.db"), size, USERS);
-  const own: Side = { pid: iam.pid, work: () => readPages(iam, size, pages) };
+  const tokens = tokensOf(folder);
+  const own: Side = { pid: iam.pid, work: () => readPages(iam, { tokens, size, pages }) };
   const bare: Side = {
     pid: peer.child.pid,
     async work() {
@@ -76,11 +85,25 @@ async function compare(
   }
 }
 
-async function readPages(iam: BenchIam, size: number, pages: number): Promise<number> {
+/** The page tokens of the service, sealed with its key. */
+function tokensOf(folder: string): PageTokens {
+  const keys = readEncryptionKeys({ file: join(folder, "key"), environment: "production" });
+  const values = new OutsideValues(new SecretBox(keys), new MissingKeyLog(console));
+  const caller = { subjectType: "user", subjectId: VIEWER };
+  return new PageTokens(new SealedTokens(values, LIST_USERS, caller));
+}
+
+interface Reads {
+  readonly tokens: PageTokens;
+  readonly size: number;
+  readonly pages: number;
+}
+
+async function readPages(iam: BenchIam, { tokens, size, pages }: Reads): Promise<number> {
   let next = 0;
   const read = async (): Promise<void> => {
     for (let page = next++; page < pages; page = next++) {
-      const token = USER_PAGES.after(userNameAt(placeOf(page, USERS)));
+      const token = tokens.after(userNameAt(placeOf(page, USERS)));
       const url = `http://127.0.0.1:${iam.port}/v1/users?page_size=${size}&page_token=${token}`;
       const response = await fetch(url, {
         headers: {

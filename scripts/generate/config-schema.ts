@@ -1,6 +1,7 @@
 /** Generates the files of `schemas` for configurations from the zod schemas in the `*-config.ts` files. */
 import * as z from "zod/mini";
 import { configSchema } from "../../src/config/config.ts";
+import { SERVERS } from "../../src/runtime/configuration/listen-addresses.ts";
 import { serviceConfigSchema } from "../../src/runtime/configuration/service-config.ts";
 
 /** The JSON Schema of `svc-access.yaml`, for editors. */
@@ -14,7 +15,14 @@ export function serviceConfigSchemaJson(): string {
   // Which sections a service has beside these is known to its program only.
   const description = "A section of the service's own.";
   const schema = { ...JSON.parse(text), additionalProperties: { description, type: "object" } };
+  const servers = schema.properties.server.properties;
+  for (const name of SERVERS) servers[name] = orNull(servers[name]);
   return `${JSON.stringify(schema, undefined, 2)}\n`;
+}
+
+/** Allows null, which the loader removes before its schema sees it. */
+function orNull({ description, ...schema }: JsonSchema): unknown {
+  return { description, anyOf: [schema, { type: "null" }] };
 }
 
 function schemaJson(title: string, source: z.ZodMiniType): string {

@@ -5,6 +5,8 @@ export type Imports = ReadonlyMap<string, readonly string[]>;
 export interface LayerRules {
   /** The top folders, and which of them each may import. */
   readonly layers: Readonly<Record<string, readonly string[]>>;
+  /** Generated files that import the runtime: a layer of their own, above the messages beside them. */
+  readonly generated?: { readonly layer: string; readonly files: RegExp };
   /** The subfolders of a folder, in lines from the top: each imports only from the lines below its own. */
   readonly lines: Readonly<Record<string, readonly (readonly string[])[]>>;
   /** The maximum number of files in a folder. */
@@ -27,20 +29,20 @@ export function findProblems(imports: Imports, rules: LayerRules): string[] {
 /** The cycles of files and of folders, and the folders that are too large. */
 export function findTangles(
   imports: Imports,
-  rules: Pick<LayerRules, "mostFiles" | "listFolders">,
+  rules: Pick<LayerRules, "generated" | "mostFiles" | "listFolders">,
 ): string[] {
   return [
     ...cyclesOf(imports).map((files) => `${files.join(", ")} import each other: ${MOVE}`),
-    ...cyclesOf(folderImports(imports)).map(
+    ...cyclesOf(folderImports(imports, rules.generated)).map(
       (folders) => `the folders ${folders.join(", ")} import each other: ${MOVE}`,
     ),
-    ...largeFolders(imports, rules),
+    ...largeFolders(imports.keys(), rules),
   ];
 }
 
-function* wrongImports(imports: Imports, { layers }: LayerRules): Iterable<string> {
+function* wrongImports(imports: Imports, { layers, generated }: LayerRules): Iterable<string> {
   for (const [file, targets] of imports) {
-    const from = layerOf(file);
+    const from = layerOf(file, generated);
     if (from === undefined) continue;
     const allowed = layers[from];
     if (allowed === undefined) {
@@ -48,14 +50,18 @@ function* wrongImports(imports: Imports, { layers }: LayerRules): Iterable<strin
       continue;
     }
     for (const target of targets) {
-      const to = layerOf(target);
+      const to = layerOf(target, generated);
       if (to === undefined || to === from || allowed.includes(to)) continue;
       yield `${file} imports ${target}: ${from} may not import ${to}`;
     }
   }
 }
 
-function* importsUpwards(imports: Imports, { lines }: LayerRules): Iterable<string> {
+/** The imports that do not go down, in folders whose subfolders have lines. */
+export function* importsUpwards(
+  imports: Imports,
+  { lines }: Pick<LayerRules, "lines">,
+): Iterable<string> {
   for (const [folder, all] of Object.entries(lines)) {
     /** The line of a file, from the top; files directly in the folder are the top. */
     const depthOf = (file: string) => {
@@ -81,16 +87,19 @@ function* importsUpwards(imports: Imports, { lines }: LayerRules): Iterable<stri
 }
 
 /** The folder directly below `src`; undefined for files directly in `src`. */
-function layerOf(file: string): string | undefined {
+function layerOf(file: string, generated: LayerRules["generated"]): string | undefined {
+  if (generated?.files.test(file)) return generated.layer;
   const [, layer, ...rest] = file.split("/");
   return rest.length === 0 ? undefined : layer;
 }
 
-function folderOf(file: string): string {
+function parentOf(file: string): string {
   return file.slice(0, file.lastIndexOf("/"));
 }
 
-function folderImports(imports: Imports): Imports {
+function folderImports(imports: Imports, generated: LayerRules["generated"]): Imports {
+  const folderOf = (file: string) =>
+    generated?.files.test(file) ? `${parentOf(file)} (${generated.layer})` : parentOf(file);
   const folders = new Map<string, Set<string>>();
   for (const [file, targets] of imports) {
     const from = folderOf(file);
@@ -101,13 +110,14 @@ function folderImports(imports: Imports): Imports {
   return new Map([...folders].map(([folder, targets]) => [folder, [...targets]]));
 }
 
-function* largeFolders(
-  imports: Imports,
+/** The folders that have more files than the limit. */
+export function* largeFolders(
+  files: Iterable<string>,
   { mostFiles, listFolders }: Pick<LayerRules, "mostFiles" | "listFolders">,
 ): Iterable<string> {
   const counts = new Map<string, number>();
-  for (const file of imports.keys()) {
-    counts.set(folderOf(file), (counts.get(folderOf(file)) ?? 0) + 1);
+  for (const file of files) {
+    counts.set(parentOf(file), (counts.get(parentOf(file)) ?? 0) + 1);
   }
   for (const [folder, count] of counts) {
     if (count <= mostFiles || listFolders.includes(folder)) continue;

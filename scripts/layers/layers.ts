@@ -25,14 +25,17 @@ export const RULES: LayerRules = {
     plugin: [...SHARED, "rules", "emit", "compiler"],
     cli: [...SHARED, "rules", "emit", "compiler", "plugin", "authz"],
     operator: [...SHARED, "database", "authz", "runtime"],
+    clients: ["gen", "runtime"],
+    iam: [...GROUND, "runtime", "clients"],
     testing: [...SHARED, "database", "authz", "runtime"],
   },
+  generated: { layer: "clients", files: /^src\/gen\/.*_(client|server)\.ts$/ },
   // docs/architecture.md, "The runtime".
   lines: {
     "src/runtime": [
       ["server"],
       ["rpc-over-http", "revocation"],
-      ["http", "client"],
+      ["http", "client", "removals"],
       ["grpc", "observers", "idempotency"],
       ["rpc", "port", "registry", "authn", "rate-limit", "authorization", "audit", "jobs"],
       ["chain", "json", "http2", "resource", "tls"],
@@ -40,8 +43,27 @@ export const RULES: LayerRules = {
       ["error", "secret"],
       ["binding", "peer", "logging", "events"],
     ],
+    // docs/architecture.md, "svc-iam".
+    "services/iam/src": [
+      ["commands"],
+      ["account", "bootstrap"],
+      ["api"],
+      ["rights"],
+      ["identity"],
+      ["login"],
+      ["provider"],
+      ["config"],
+      ["people"],
+      ["pages"],
+      ["ground"],
+    ],
   },
   mostFiles: 25,
   // The files of a package are as many as its protos.
-  listFolders: ["src/rules", "src/gen/proto/svc/iam/v1", "services/iam/gen/svc/iam/v1"],
+  listFolders: [
+    "src/rules",
+    "src/gen/proto/svc/iam/v1",
+    "services/iam/gen/svc/iam/v1",
+    "test/rules",
+  ],
 };

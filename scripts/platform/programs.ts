@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Addresses } from "./addresses.ts";
+import { PlatformError } from "./platform-error.ts";
 import type { Program } from "./platform-process.ts";
 import { HOST, type Ports } from "./ports.ts";
 import type { DataFolder } from "./state.ts";
@@ -18,9 +20,11 @@ export interface PlatformPlan {
   readonly addresses: Addresses;
   readonly data: DataFolder;
   readonly tokens: Tokens;
+  /** The configuration of svc-iam. */
+  readonly iamConfig: string;
 }
 
-/** The internal tokens of one run: services know each other by them. */
+/** The tokens of one run: services know each other by them, and the platform itself by the last one. */
 export interface Tokens {
   /** The hub calls svc-iam with it. */
   readonly iam: string;
@@ -28,7 +32,19 @@ export interface Tokens {
   readonly hub: string;
   /** The Git service calls the hub with it. */
   readonly git: string;
+  /** The platform itself calls services with it, as svc-iam client and svc-iam key do. */
   readonly system: string;
+}
+
+/**
+ * The configuration of svc-iam: that of development, or one that `IAM_CONFIG` names, with more services.
+ *
+ * @throws PlatformError if it does not exist
+ */
+export function iamConfigOf({ IAM_CONFIG: name }: NodeJS.ProcessEnv): string {
+  const file = name ? resolve(name) : join(IAM, "service.yaml");
+  if (existsSync(file)) return file;
+  throw new PlatformError(`IAM_CONFIG names ${file}, which does not exist`, 2);
 }
 
 /** New tokens. */
@@ -37,12 +53,12 @@ export function makeTokens(): Tokens {
   return { iam: token(), hub: token(), git: token(), system: token() };
 }
 
-/** svc-iam, with its configuration of development: the embedded provider, which logs browsers in. */
-export function iamProgram({ ports, addresses, data, tokens }: PlatformPlan): Program {
+/** svc-iam, in development: the embedded provider, which logs browsers in. */
+export function iamProgram({ ports, addresses, data, tokens, iamConfig }: PlatformPlan): Program {
   return {
     name: "svc-iam",
     main: join(IAM, "src/main.ts"),
-    args: ["serve", join(IAM, "service.yaml")],
+    args: ["serve", iamConfig],
     log: data.logFile("svc-iam"),
     environment: {
       ENVIRONMENT: "development",
@@ -53,14 +69,31 @@ export function iamProgram({ ports, addresses, data, tokens }: PlatformPlan): Pr
       GRPC_ADDRESS: addresses.iamGrpc,
       METRICS_ADDRESS: addresses.iamMetrics,
       INTERNAL_TOKEN: tokens.iam,
+      SYSTEM_TOKEN: tokens.system,
     },
   };
+}
+
+/**
+ * The command line, for another shell, that lists the clients of svc-iam with the system token of this run.
+ *
+ * @param tokenFile the file that has the token
+ */
+export function clientsLine(addresses: Pick<Addresses, "iam">, tokenFile: string): string {
+  const words = [process.execPath, join(IAM, "src/main.ts"), "client", "list"];
+  const line = [...words, join(IAM, "service.yaml"), "--server", addresses.iam].map(quoted);
+  return `SYSTEM_TOKEN="$(cat ${quoted(tokenFile)})" ${line.join(" ")}`;
+}
+
+/** A word of a shell. */
+function quoted(word: string): string {
+  return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The command that makes a link for the first owner, beside the running svc-iam. */
 export function bootstrapProgram(plan: PlatformPlan): Program {
   const iam = iamProgram(plan);
-  const args = ["bootstrap", join(IAM, "service.yaml"), "--format", "json"];
+  const args = ["bootstrap", plan.iamConfig, "--format", "json"];
   return { ...iam, name: "svc-iam bootstrap", args };
 }
 

@@ -5,7 +5,14 @@ import { Ending } from "./ending.ts";
 import { PlatformError } from "./platform-error.ts";
 import { PlatformProcess } from "./platform-process.ts";
 import { readPorts, requireFreePorts } from "./ports.ts";
-import { gitProgram, hubProgram, iamProgram, makeTokens, type PlatformPlan } from "./programs.ts";
+import {
+  gitProgram,
+  hubProgram,
+  iamConfigOf,
+  iamProgram,
+  makeTokens,
+  type PlatformPlan,
+} from "./programs.ts";
 import { seedHub } from "./seed-hub.ts";
 import { seedIam } from "./seed-iam.ts";
 import { DataFolder, type Seeded } from "./state.ts";
@@ -38,13 +45,15 @@ async function run(args: readonly string[], ending: Ending): Promise<void> {
   const { signal } = ending;
   const isFresh = readFlags(args);
   const ports = readPorts(process.env);
+  const iamConfig = iamConfigOf(process.env);
   await requireFreePorts(ports);
   const data = new DataFolder(resolve(ROOT, process.env["DATA"] || "data"));
   if (isFresh) data.remove();
   const state = data.open();
   await compileHub(signal);
   const addresses = addressesOf(ports);
-  const plan = { ports, addresses, data, tokens: makeTokens() };
+  const plan = { ports, addresses, data, tokens: makeTokens(), iamConfig };
+  data.saveSystemToken(plan.tokens.system);
   process.stdout.write("\nStarting svc-iam\n");
   ending.watch(new PlatformProcess(iamProgram(plan)));
   await untilReady("svc-iam", addresses.iam, signal);
@@ -59,9 +68,8 @@ async function run(args: readonly string[], ending: Ending): Promise<void> {
   } else {
     await startHub(plan, seeded.users.alice, ending);
   }
-  process.stdout.write(
-    summary({ addresses, data: data.path, password: state.password, seeded: seeded as Seeded }),
-  );
+  const { password } = state;
+  process.stdout.write(summary({ addresses, data, password, seeded: seeded as Seeded }));
 }
 
 async function startHub(plan: PlatformPlan, owner: string, ending: Ending): Promise<void> {

@@ -1,6 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { PlatformError } from "./platform-error.ts";
 
 /** What the first start has made, for the next ones. */
@@ -22,6 +30,7 @@ export interface State {
 }
 
 const FILE = "platform.json";
+const SYSTEM_TOKEN = "system-token";
 const PASSWORD_BYTES = 12;
 
 /** The data folder of the platform: databases, logs and state. Only its owner reads it. */
@@ -57,7 +66,7 @@ export class DataFolder {
   open(): State {
     const file = join(this.path, FILE);
     if (existsSync(file)) return this.#read(file);
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    makeFolder(this.path);
     const state = { password: randomBytes(PASSWORD_BYTES).toString("base64url") };
     this.save(state);
     return state;
@@ -65,8 +74,23 @@ export class DataFolder {
 
   /** Replaces the state. */
   save(state: State): void {
-    const file = join(this.path, FILE);
-    writeFileSync(`${file}.new`, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
+    this.#replace(join(this.path, FILE), `${JSON.stringify(state, undefined, 2)}\n`);
+  }
+
+  /** The file of the system token of this run. */
+  get systemTokenFile(): string {
+    return join(this.path, SYSTEM_TOKEN);
+  }
+
+  /** Replaces the system token: commands of the same person read it. */
+  saveSystemToken(token: string): void {
+    this.#replace(this.systemTokenFile, `${token}\n`);
+  }
+
+  #replace(file: string, text: string): void {
+    // One that is left over may be readable by others.
+    rmSync(`${file}.new`, { force: true });
+    writeFileSync(`${file}.new`, text, { mode: 0o600 });
     renameSync(`${file}.new`, file);
   }
 
@@ -78,5 +102,31 @@ export class DataFolder {
       if (!(error instanceof SyntaxError)) throw error;
     }
     throw new PlatformError(`${file} is damaged: begin anew with npm start -- --fresh`, 2);
+  }
+}
+
+/**
+ * Makes a folder and those above it. Level by level: with `recursive`, Node.js tries for ever where a
+ * file system such as /proc says that a folder above does not exist.
+ *
+ * @throws PlatformError if it cannot be made
+ */
+function makeFolder(path: string): void {
+  if (existsSync(path)) {
+    if (statSync(path).isDirectory()) return;
+    throw new PlatformError(`${path} is not a folder: name the data folder with DATA`, 2);
+  }
+  const above = dirname(path);
+  if (above !== path) makeFolder(above);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Another process has made it.
+    if (code === "EEXIST") return;
+    throw new PlatformError(
+      `the folder ${path} cannot be made (${code}): name another data folder with DATA`,
+      2,
+    );
   }
 }

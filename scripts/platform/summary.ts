@@ -1,12 +1,12 @@
 import type { Addresses } from "./addresses.ts";
 import { curlLines } from "./curl-lines.ts";
-import type { Seeded } from "./state.ts";
+import { clientsLine } from "./programs.ts";
+import type { DataFolder, Seeded } from "./state.ts";
 
 /** What a summary is made of. */
 export interface SummaryParts {
   readonly addresses: Addresses;
-  /** The path of the data folder. */
-  readonly data: string;
+  readonly data: Pick<DataFolder, "path" | "systemTokenFile">;
   readonly password: string;
   readonly seeded: Seeded;
 }
@@ -32,7 +32,10 @@ Log in at ${iam}/v1/iam/ui/login as alice, the owner of the zone, bob or carol:
 In another shell:
 
 ${lines.join("\n")}
-The data and the logs are in ${data}. The next start continues with them; npm start -- --fresh begins anew.
+  # the clients of svc-iam, as the platform itself: by the system token of this start
+  ${clientsLine(addresses, data.systemTokenFile)}
+
+The data and the logs are in ${data.path}. The next start continues with them; npm start -- --fresh begins anew.
 Ctrl-C ends everything.
 `;
 }

@@ -4,6 +4,8 @@ import { PlatformError } from "./platform-error.ts";
 
 const PAUSE_MS = 100;
 const MOST_MS = 100_000;
+/** For one answer: a service that hangs is asked again. */
+const ANSWER_MS = 5000;
 
 /**
  * Waits until a service is ready.
@@ -14,7 +16,9 @@ const MOST_MS = 100_000;
 export async function untilReady(name: string, origin: string, signal: AbortSignal): Promise<void> {
   let last = "it does not answer";
   const isReady = async (): Promise<boolean> => {
-    const response = await callJson(`${origin}/readyz`, { signal }).catch(() => undefined);
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+    const response = await callJson(`${origin}/readyz`, { signal: inTime }).catch(() => undefined);
+    signal.throwIfAborted();
     if (response?.status === 200) return true;
     if (response !== undefined) last = reasonsOf(response);
     return false;

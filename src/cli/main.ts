@@ -1,14 +1,16 @@
 import { Command } from "commander";
 import { exitOnceWritten } from "../common/note.ts";
-import { runCommands } from "../common/run-commands.ts";
 import { version } from "../common/version.ts";
-import { UsageError } from "../diagnostics/usage-error.ts";
+import { runCommands } from "../diagnostics/run-commands.ts";
 import { explainCommand } from "./explain.ts";
 import { generateCommand } from "./generate.ts";
 import { initCommand } from "./init/init.ts";
 import { lintCommand } from "./lint.ts";
 import { modelCommand } from "./model/model.ts";
 import { routesCommand } from "./routes.ts";
+
+/** The commands of `src/operator`, which `bin/svc-access` loads instead. */
+const OPERATOR_COMMANDS = ["audit", "database", "relationship"];
 
 /** The entry of `bin/svc-access`. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
@@ -43,8 +45,6 @@ Exit codes: 0 clean, 1 findings, 2 usage or unreadable input.`,
   ]) {
     program.addCommand(command);
   }
-  await runCommands(program, argv, (error) =>
-    error instanceof UsageError ? error.message : undefined,
-  );
+  await runCommands(program, argv, { otherCommands: OPERATOR_COMMANDS });
   await exitOnceWritten();
 }

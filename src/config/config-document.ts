@@ -1,5 +1,6 @@
 import {
   type Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isPair,
@@ -10,6 +11,8 @@ import {
   parseDocument,
   Scalar,
   visit,
+  type YAMLParseError,
+  type YAMLWarning,
 } from "yaml";
 import { type DefaultedPart, substituteVariables, type Variables } from "./variables.ts";
 
@@ -72,9 +75,8 @@ export function readConfigDocument(text: string, variables: Variables): ConfigDo
   const emptiedBy = (path: ConfigPath) => found.empty.get(valueAt(document, path));
   const locate = (path: ConfigPath) => placeOf(offsetOf(document.contents, path));
   const lookups = { locate, defaulted, emptiedBy };
-  const problems = [...document.errors, ...document.warnings].map((error): DocumentProblem => {
-    const message =
-      error.code === "MULTIPLE_DOCS" ? "the file must contain a single document" : messageOf(error);
+  const problems = findings(document).map((error): DocumentProblem => {
+    const message = MESSAGES[error.code] ?? messageOf(error);
     return { rule: "CONFIG_SYNTAX", message, ...placeOf(error.pos[0]) };
   });
   problems.push(...resolveNodes(document, variables, placeOf, found));
@@ -88,6 +90,18 @@ export function readConfigDocument(text: string, variables: Variables): ConfigDo
   } catch (error) {
     return refuse(messageOf(error as Error));
   }
+}
+
+const MESSAGES: Partial<Record<ErrorCode, string>> = {
+  MULTIPLE_DOCS: "the file must contain a single document",
+  TAB_AS_INDENT: "tabs are not allowed as indentation; write spaces",
+};
+
+/** What is wrong with the text; nothing after a tab, since the lines after it fail only because of it. */
+function findings({ errors, warnings }: Document): (YAMLParseError | YAMLWarning)[] {
+  const all = [...errors, ...warnings];
+  const tab = errors.find(({ code }) => code === "TAB_AS_INDENT");
+  return tab === undefined ? all : [...all.filter(({ pos }) => pos[0] < tab.pos[0]), tab];
 }
 
 /** The results of variables in the scalars of a document. */

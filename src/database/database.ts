@@ -6,6 +6,12 @@ export const DATABASE_KINDS = ["sqlite", "postgres"] as const;
 /** A kind of database. */
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
+/**
+ * Whether several processes may use a database of a kind at once. They then share its clock, and their
+ * transactions run side by side.
+ */
+export const IS_SHARED: Readonly<Record<DatabaseKind, boolean>> = { sqlite: false, postgres: true };
+
 /** `database` of a service's configuration, with the names of the file. */
 export interface DatabaseSettings {
   /** The kind of database. */
@@ -36,6 +42,18 @@ export interface PoolStats {
   readonly max: number;
 }
 
+/** A query to read with others, and what receives its result. */
+export interface DatabaseRead {
+  /** It only reads, and names its columns; the same object each time, as it is prepared once. */
+  readonly query: CompiledQuery;
+  readonly parameters: readonly unknown[];
+  /** Whether only the first row is needed. */
+  readonly isFirst: boolean;
+  /** @param rows undefined if the read has to wait for others: then run it with `kysely` */
+  readonly resolve: (rows: readonly unknown[] | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
  * An open database, with the same interface for SQLite and PostgreSQL and for all tables.
  *
@@ -54,17 +72,8 @@ export interface Database<Tables> {
   readonly kysely: Kysely<Tables>;
   /**
    * Reads together with the others of a turn of the event loop; absent in PostgreSQL.
-   *
-   * @param query - it only reads, and names its columns; the same object each time, as it is prepared once
-   * @param parameters - its values
-   * @param isFirst - whether only the first row is needed
-   * @returns undefined if the read has to wait for others: then run it with `kysely`
    */
-  read?(
-    query: CompiledQuery,
-    parameters: readonly unknown[],
-    isFirst: boolean,
-  ): Promise<readonly unknown[] | undefined>;
+  read?(read: DatabaseRead): void;
   /** The same database for other tables. */
   as<Others>(): Database<Others>;
   /** Whether it answers now; otherwise, the reason. */

@@ -20,7 +20,19 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** A phrase for the end of a message: `; did you mean "view"?`, or nothing. */
+/**
+ * A phrase for the end of a message about a name that is not known.
+ *
+ * @param name the name, as it was written
+ * @param candidates the names that exist
+ * @returns `; did you mean "view"?`, or empty text if none is close enough
+ *
+ * @example
+ * ```ts
+ * const types = ["document", "folder"];
+ * console.error(`there is no type docment${didYouMean("docment", types)}`);
+ * ```
+ */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const candidate = nearest(name, candidates);
   return candidate === undefined ? "" : `; did you mean "${candidate}"?`;

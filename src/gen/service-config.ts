@@ -11,7 +11,7 @@ export interface ServiceConfig {
   service: string;
   /** Where it listens. */
   server: {
-    /** The HTTP server; absent, none. */
+    /** The HTTP server; absent or null, none. */
     http?: {
       /** Where it listens, host:port. */
       address: string;
@@ -42,7 +42,7 @@ export interface ServiceConfig {
         client_ca_file?: string | undefined;
       } | undefined;
     } | undefined;
-    /** The gRPC server; absent, none. */
+    /** The gRPC server; absent or null, none. */
     grpc?: {
       /** Where it listens, host:port. */
       address: string;
@@ -70,7 +70,7 @@ export interface ServiceConfig {
         client_ca_file?: string | undefined;
       } | undefined;
     } | undefined;
-    /** The server of metrics, on an address of its own; absent, none. */
+    /** The server of metrics, on an address of its own; absent or null, none. */
     metrics?: {
       /** Where it listens, host:port. */
       address: string;
@@ -87,6 +87,8 @@ export interface ServiceConfig {
     stream_timeout_ns: number;
     /** How long calls may still take after the process was asked to stop. */
     shutdown_timeout_ns: number;
+    /** How much of shutdown_timeout_ns the service still accepts connections and calls, while /readyz is 503: until load balancers that ask it have noticed. */
+    shutdown_delay_ns: number;
   };
   /** Authentication and authorization. */
   security: {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { runCommands } from "../common/run-commands.ts";
 import { version } from "../common/version.ts";
+import { runCommands } from "../diagnostics/run-commands.ts";
 import { auditCommand } from "./audit/audit.ts";
 import { databaseCommand } from "./database.ts";
 import { relationshipCommand } from "./relationship/relationship.ts";
@@ -24,7 +24,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
   for (const command of [auditCommand(), databaseCommand(), relationshipCommand()]) {
     program.addCommand(command);
   }
-  await runCommands(program, argv, messageOf);
+  await runCommands(program, argv, { messageOf });
 }
 
 function messageOf(error: unknown): string | undefined {

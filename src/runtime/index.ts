@@ -12,7 +12,8 @@ export type {
 } from "../api/format.ts";
 export { DatabaseError, type DatabaseErrorCode } from "../database/database-error.ts";
 export type { ServerDatabase } from "../database/service/server-database.ts";
-export type { AuditEvent } from "./audit/event/audit-event.ts";
+export { didYouMean } from "../diagnostics/nearest.ts";
+export type { AuditEvent, AuditPrincipal } from "./audit/event/audit-event.ts";
 export type { AuditFilter } from "./audit/log/audit-filter.ts";
 export type { AuditLog, AuditPage, AuditPageRequest } from "./audit/log/audit-log.ts";
 export { type AuditExportOptions, auditLines } from "./audit/log/export-events.ts";
@@ -59,6 +60,7 @@ export type { CallHeaders } from "./call/call-headers.ts";
 export type { AdmissionCheck, InterceptedCall, Interceptor } from "./chain/interceptor.ts";
 export * from "./client/index.ts";
 export { ConfigurationError } from "./configuration/configuration-error.ts";
+export type { ListenAddresses } from "./configuration/listen-addresses.ts";
 export type {
   LoadedServiceConfig,
   LoadServiceConfigOptions,
@@ -85,13 +87,24 @@ export {
   nodeHandler,
   serveNode,
 } from "./http/raw/node-handler.ts";
-export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler.ts";
+export type {
+  ErrorResponse,
+  RawHandler,
+  RawRequest,
+  RawResponse,
+  RefusedRequest,
+  RenderError,
+} from "./http/raw/raw-handler.ts";
 export { creationId } from "./idempotency/creation-id.ts";
 export type { Job } from "./jobs/job.ts";
+export { isJobActive, type ObservedJob } from "./jobs/job-activity.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
 export { redact } from "./logging/redaction/redaction.ts";
 export type { MetricSample, ServiceMetric } from "./observers/metrics/service-metric.ts";
 export { readRouteDocument } from "./registry/route-entry.ts";
+export { openRemovals } from "./removals/open-removals.ts";
+export type { RemovalKind } from "./removals/removal-kind.ts";
+export type { Removals, RemovalsOptions } from "./removals/removals.ts";
 export type { Revocation, RevokedSubject, RevokedTokens } from "./revocation/revocation.ts";
 export { RevocationFeed } from "./revocation/revocation-feed.ts";
 export type { RevocationFeedOptions } from "./revocation/revocation-feed-options.ts";

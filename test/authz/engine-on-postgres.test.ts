@@ -31,17 +31,29 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
       const load = startLoad(engine);
       for (let restart = 0; restart < 3; restart++) {
         const { length } = load.acknowledged;
-        await expect.poll(() => load.acknowledged.length).toBeGreaterThan(length + 50);
+        await expect
+          .poll(() => load.acknowledged.length, {
+            message: "fifty writes are acknowledged before the restart",
+          })
+          .toBeGreaterThan(length + 50);
         const refused = load.refused.length;
         stop?.();
-        await expect.poll(() => load.refused.length).toBeGreaterThan(refused + 10);
+        await expect
+          .poll(() => load.refused.length, { message: "ten writes are refused during the outage" })
+          .toBeGreaterThan(refused + 10);
         expect(await engine.ready()).toMatchObject({ ready: false, reason: /./ });
         const [last = ""] = load.acknowledged.slice(-1);
         expect(await views(engine, last, "left")).toBe(true);
         start?.();
-        await expect.poll(() => readiness(engine)).toBe(true);
+        await expect
+          .poll(() => readiness(engine), { message: "the engine is ready again" })
+          .toBe(true);
         const resumed = load.acknowledged.length;
-        await expect.poll(() => load.acknowledged.length).toBeGreaterThan(resumed + 50);
+        await expect
+          .poll(() => load.acknowledged.length, {
+            message: "fifty writes are acknowledged after the restart",
+          })
+          .toBeGreaterThan(resumed + 50);
       }
       await load.end();
       expect(load.wrong).toEqual([]);
@@ -87,7 +99,9 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     await cut(options.schema);
     await other.taken;
     await expect
-      .poll(() => views(engine, "before", "left").catch((error: unknown) => error))
+      .poll(() => views(engine, "before", "left").catch((error: unknown) => error), {
+        message: "the engine detects that it lost the lock",
+      })
       .toMatchObject(UNAVAILABLE);
     await expect(writePair(engine, "after")).rejects.toMatchObject(UNAVAILABLE);
     const { ready, reason } = await engine.ready();
@@ -116,7 +130,9 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     await client.connect();
     const taken = client.query("select pg_advisory_lock($1)", [lock?.["key"]]);
     await expect
-      .poll(() => query("select 1 from pg_locks where locktype = 'advisory' and not granted"))
+      .poll(() => query("select 1 from pg_locks where locktype = 'advisory' and not granted"), {
+        message: "the second engine waits for the lock",
+      })
       .toHaveLength(1);
     return { client, taken };
   }
@@ -137,9 +153,15 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     const options = fresh();
     const engine = await open(options);
     const load = startLoad(engine);
-    await expect.poll(() => load.acknowledged.length).toBeGreaterThan(100);
+    await expect
+      .poll(() => load.acknowledged.length, {
+        message: "a hundred writes are acknowledged before the close",
+      })
+      .toBeGreaterThan(100);
     await engine.close();
-    await expect.poll(() => load.refused.length).toBeGreaterThan(20);
+    await expect
+      .poll(() => load.refused.length, { message: "twenty writes are refused after the close" })
+      .toBeGreaterThan(20);
     await load.end();
     for (const error of load.refused) expect(error).toMatchObject(UNAVAILABLE);
     const again = await open(options);

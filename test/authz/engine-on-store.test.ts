@@ -93,7 +93,11 @@ test("closing under load keeps acknowledged writes and refuses the others", asyn
       );
     }
   });
-  await expect.poll(() => acknowledged.length).toBeGreaterThan(100);
+  await expect
+    .poll(() => acknowledged.length, {
+      message: "a hundred writes are acknowledged before the close",
+    })
+    .toBeGreaterThan(100);
   await engine.close();
   await Promise.all(callers);
   for (const error of refused) expect(error).toMatchObject({ code: "UNAVAILABLE" });

@@ -17,7 +17,7 @@ describe("text that is not a configuration", () => {
     ["a word at the top", "⟦hello\n", "the file must contain keys and values"],
     ["a key twice", "environment: a\n⟦environment: b\n", "map keys must be unique"],
     ["a key twice further in", "identity:\n  issuer: a\n  ⟦issuer: b\n", "map keys must be unique"],
-    ["a tab", "identity:\n⟦\tissuer: x\n", "tabs are not allowed as indentation"],
+    ["a tab", "identity:\n⟦\tissuer: x\n", "tabs are not allowed as indentation; write spaces"],
     [
       "a list that does not end",
       "paths: [\n⟦",

@@ -77,6 +77,15 @@ export function fullPlatform() {
         exposure: "PUBLIC",
       },
       { frontend: "web", path: "/", match: "prefix", methods: ["*"], exposure: "AUTHENTICATED" },
+      {
+        service: "hub",
+        path: "/v1/hooks",
+        match: "exact",
+        methods: ["POST"],
+        exposure: "PUBLIC",
+        audit: { event: "hub.hook", risk_level: "LOW" },
+        rate_limit: { qps: 5, burst: 20 },
+      },
     ],
   };
 }

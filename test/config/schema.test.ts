@@ -13,12 +13,47 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 /** The schema with which editors complete and check `svc-access.yaml`. */
 const ajv = new Ajv({ strict: false, allErrors: true });
 ajvFormats.default(ajv);
-const validate = ajv.compile(JSON.parse(read("schemas/svc-access.schema.json")));
+const schema: Schema = JSON.parse(read("schemas/svc-access.schema.json"));
+const validate = ajv.compile(schema);
+
+/** The parts of a JSON Schema that are read. */
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+}
+
+/** The keys of a schema that none of these values has: `services.hub.model` as `services.*.model`. */
+function* lacking(part: Schema, values: readonly unknown[], path = ""): Iterable<string> {
+  const maps = values.filter((value) => typeof value === "object" && value !== null);
+  for (const [name, below] of Object.entries(part.properties ?? {})) {
+    const own = maps
+      .map((map) => (map as Readonly<Record<string, unknown>>)[name])
+      .filter((value) => value !== undefined);
+    if (own.length === 0) yield `${path}${name}`;
+    else yield* lacking(below, own, `${path}${name}.`);
+  }
+  const { additionalProperties: entry, items, anyOf = [] } = part;
+  const entries = maps.flatMap((map) => Object.values(map));
+  if (typeof entry === "object") yield* lacking(entry, entries, `${path}*.`);
+  if (items !== undefined) yield* lacking(items, entries, `${path}*.`);
+  for (const one of anyOf) yield* lacking(one, values, path);
+}
 
 const errorsOf = (value: unknown) => {
   validate(value);
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 };
+
+test("the sample of these tests has every key of the schema", () => {
+  // A frontend of another login has audiences, and of two kinds of backends it has one.
+  expect([...lacking(schema, [fullPlatform()])]).toEqual([
+    "frontends.*.audiences",
+    "frontends.*.backend.backend",
+  ]);
+  expect([...lacking(schema, [{ environment: "test" }])]).toContain("services");
+});
 
 describe("the schema of svc-access.yaml [CONF-4]", () => {
   test("accepts a configuration that has every key", () => {

@@ -1,7 +1,6 @@
 /** The services of compose.yaml as processes of this machine: the same commands, variables and files. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { findEtcd } from "../support/etcd.ts";
@@ -19,6 +18,7 @@ interface Entry {
   readonly environment?: Readonly<Record<string, string>>;
   readonly configs?: readonly { readonly source: string; readonly target: string }[];
   readonly ports?: readonly string[];
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
@@ -31,7 +31,13 @@ interface ComposeFile {
 interface Image {
   readonly entrypoint: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** The command of its health check. */
+  readonly health: readonly string[];
 }
+
+/** Programs of images that this machine may not have. */
+const PROBES = join(import.meta.dirname, "probes");
+const STAND_INS: readonly string[] = ["grpc_health_probe", "etcdctl"];
 
 /** The ports inside the containers, which all have the same machine here. */
 const PORTS = [5432, 50051, 2379, 18080, 19080, 19180, 18001, 19001, 19101, 19002, 19102];
@@ -95,7 +101,10 @@ export class ComposeServices {
   }
 
   async #startOne(name: string, entry: Entry): Promise<void> {
-    if (name === "postgres") return this.#createDatabases(entry);
+    if (name === "postgres") {
+      this.#createDatabases(entry);
+      return until("postgres is healthy", () => this.isHealthy(name));
+    }
     const { program, args, env } = this.#native(name, entry, entry.command);
     const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr]) {
@@ -116,7 +125,7 @@ export class ComposeServices {
           return child.exitCode === 0;
         }
         if (child.exitCode !== null) throw this.#ended(name, child);
-        return this.#isHealthy(name, entry);
+        return this.isHealthy(name);
       },
     );
   }
@@ -186,13 +195,36 @@ export class ComposeServices {
     return this.#files(entry).map(([, source]) => source);
   }
 
-  async #isHealthy(name: string, entry: Entry): Promise<boolean> {
-    if (imageOf(entry.image) === undefined) {
-      return canConnect(this.port(name === "etcd" ? 2379 : 50051));
-    }
-    const { program, env } = this.#native(name, entry, []);
-    const health = join(this.#bundles[entry.image] as string, "dist/health.js");
-    return runProgram(program, [health], { env }).status === 0;
+  /** The services whose health is asked for, and those that others wait for until they are healthy. */
+  get healthChecks() {
+    const names = Object.keys(this.file.services);
+    const all = Object.values(this.file.services).flatMap(({ depends_on = {} }) =>
+      Object.entries(depends_on).filter(([, { condition }]) => condition === "service_healthy"),
+    );
+    return {
+      declared: names.filter((name) => this.#healthCheck(name) !== undefined),
+      required: [...new Set(all.map(([name]) => name))],
+    };
+  }
+
+  /** Runs the health check that a service declares, in the file or in its image. */
+  isHealthy(name: string): boolean {
+    const entry = this.#entry(name);
+    const [program = "", ...args] = this.#healthCheck(name) ?? [];
+    const { env } = this.#native(name, entry, []);
+    const here = args.map((text) => this.#here(name, entry, text));
+    const port = { PGPORT: String(this.port(5432)) };
+    const [file = "", ...first] = nativeProgram(program);
+    return runProgram(file, [...first, ...here], { env: { ...env, ...port } }).status === 0;
+  }
+
+  #healthCheck(name: string): readonly string[] | undefined {
+    const { healthcheck = {}, image } = this.#entry(name);
+    if (healthcheck.disable === true) return undefined;
+    const { test } = healthcheck;
+    if (test === undefined) return imageOf(image)?.health;
+    if (test[0] !== "CMD") throw new Error(`the health check of ${name} needs a shell`);
+    return test.slice(1);
   }
 
   /** Runs a command in a service that runs, as `docker compose exec`. */
@@ -243,7 +275,16 @@ function imageOf(name: string): Image | undefined {
   return {
     entrypoint: JSON.parse(/^ENTRYPOINT (.*)$/m.exec(stage(target))?.[1] ?? "[]"),
     environment: Object.fromEntries(variables.map((variable) => variable.split("=", 2))),
+    health: JSON.parse(/^HEALTHCHECK .*\bCMD (.*)$/m.exec(both)?.[1] ?? "[]"),
   };
+}
+
+/** A program of a container here. */
+function nativeProgram(program: string): readonly string[] {
+  if (program === "/nodejs/bin/node") return [process.execPath];
+  if (program === "pg_isready") return [join(postgresPrograms() as string, program)];
+  if (STAND_INS.includes(program)) return [process.execPath, join(PROBES, `${program}.ts`)];
+  throw new Error(`there is no ${program} here`);
 }
 
 export function composeIsAbsent(): boolean {
@@ -257,15 +298,4 @@ export function composeIsAbsent(): boolean {
   if (process.env["CI"] === "true") throw new Error(message);
   console.warn(`SKIPPED, the services of compose.yaml: ${message}`);
   return true;
-}
-
-function canConnect(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1" });
-    const settle = (isConnected: boolean) => () => {
-      socket.destroy();
-      resolve(isConnected);
-    };
-    socket.once("connect", settle(true)).once("error", settle(false));
-  });
 }

@@ -29,10 +29,10 @@ describe.skipIf(composeIsAbsent())("the services of compose.yaml", () => {
 
   const at = (port: number, path: string) => `http://127.0.0.1:${services.port(port)}${path}`;
 
-  test("IAM is ready on PostgreSQL and SpiceDB, and asks for its first owner", async () => {
+  test("IAM is ready on PostgreSQL and SpiceDB, and asks for its first owner [DEPLOY-5]", async () => {
     const ready = async () => (await fetch(at(18080, "/readyz"))).json();
     // It has published its routes by then.
-    await expect.poll(ready).toEqual({
+    await expect.poll(ready, { message: "IAM is ready, and asks for its first owner" }).toEqual({
       status: "ready",
       details: [expect.stringContaining("run svc-iam bootstrap")],
     });
@@ -46,7 +46,7 @@ describe.skipIf(composeIsAbsent())("the services of compose.yaml", () => {
     expect(login.headers.get("location")).toMatch(/\/v1\/iam\/oidc\/auth\?/);
   });
 
-  test("the hub asks IAM, and both publish their routes in etcd", async () => {
+  test("the hub asks IAM, and both publish their routes in etcd [DEPLOY-5]", async () => {
     const create = async (headers: Readonly<Record<string, string>>) => {
       const body = JSON.stringify({ organizationId: "acme" });
       const options = {
@@ -57,7 +57,12 @@ describe.skipIf(composeIsAbsent())("the services of compose.yaml", () => {
       return (await fetch(at(18001, "/v1/projects"), options)).status;
     };
     // Alice owns the organization as soon as the hub has seeded it, and the name is missing.
-    await expect.poll(() => create(AS.alice), { interval: 200 }).toBe(400);
+    await expect
+      .poll(() => create(AS.alice), {
+        message: "the hub gets its decisions from IAM",
+        interval: 200,
+      })
+      .toBe(400);
     expect(await create(AS.mallory)).toBe(403);
     // All keys.
     const range = JSON.stringify({ key: "AA==", range_end: "AA==", keys_only: true });
@@ -67,9 +72,18 @@ describe.skipIf(composeIsAbsent())("the services of compose.yaml", () => {
     for (const service of ["iam", "hub"]) expect(keys).toMatch(new RegExp(`\\b${service}\\b`));
   });
 
-  test("each ends with 0 on SIGTERM", async () => {
+  test("each service has a health check, which is well [DEPLOY-5]", () => {
+    const { declared, required } = services.healthChecks;
+    expect(declared.sort()).toEqual(["etcd", "git", "hub", "iam", "postgres", "spicedb"]);
+    expect(declared).toEqual(expect.arrayContaining(required));
+    expect(declared.filter((name) => !services.isHealthy(name))).toEqual([]);
+  });
+
+  test("each ends with 0 on SIGTERM [DEPLOY-5]", async () => {
     const { iam, hub, git } = await services.stop();
     expect({ iam, hub, git }).toEqual({ iam: 0, hub: 0, git: 0 });
+    const stopped = ["iam", "hub", "git", "spicedb", "etcd"];
+    expect(stopped.filter((name) => services.isHealthy(name))).toEqual([]);
   });
 });
 

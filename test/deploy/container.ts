@@ -1,8 +1,11 @@
 /** Containers of the images that scripts/build-images.sh makes, run by buildah: no daemon, no registry. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { once } from "node:events";
+import { lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+
+const PATIENCE_MS = 60_000;
 
 /** What an image says of how it is run. */
 export interface ImageConfig {
@@ -56,6 +59,25 @@ export class Container {
   }
 
   /**
+   * Starts the image's own command, as its user, on a file system that it cannot write except its volumes, as
+   * Kubernetes and compose do. buildah has no option for that: the mounts are made here.
+   */
+  startReadOnly(environment: Readonly<Record<string, string>>): void {
+    const { Entrypoint, Cmd, Env, User } = this.config;
+    const mounts = Object.entries({ "/dev": "/dev", "/proc": "/proc", ...this.#mounts });
+    for (const [inside] of mounts) mkdirSync(join(this.root, inside), { recursive: true });
+    const script = [
+      'mount --bind "$0" "$0"',
+      'mount -o remount,ro,bind "$0"',
+      ...mounts.map(([inside, path]) => `mount --rbind '${path}' "$0${inside}"`),
+      'exec env -i "$@"',
+    ].join(" && ");
+    const variables = [...Env, ...Object.entries(environment).map((pair) => pair.join("="))];
+    const chroot = ["/usr/sbin/chroot", `--userspec=${User}`, this.root, ...Entrypoint, ...Cmd];
+    this.#run("unshare", ["--mount", "sh", "-c", script, this.root, ...variables, ...chroot]);
+  }
+
+  /**
    * Starts the image's own command, as its user.
    *
    * @param args instead of those of the image
@@ -76,7 +98,11 @@ export class Container {
       `${path}:${inside}`,
     ]);
     const all = [...options, ...run, ...variables, ...volumes, this.#name, "--", ...command];
-    const child = spawn(program, all, { stdio: ["ignore", "pipe", "pipe"] });
+    this.#run(program, all);
+  }
+
+  #run(program: string, args: readonly string[]): void {
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (chunk) => {
         this.#output += chunk;
@@ -92,7 +118,8 @@ export class Container {
   /** The process of the service itself: the chroot shares the processes of this machine. */
   get pid(): number {
     const program = this.config.Entrypoint[0] ?? "";
-    const found = descendants(this.#child?.pid ?? 0).find((pid) => {
+    const own = this.#child?.pid ?? 0;
+    const found = [own, ...descendants(own)].find((pid) => {
       const [first] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
       return first === program;
     });
@@ -112,12 +139,27 @@ export class Container {
     }
   }
 
-  /** Sends SIGTERM to the service. @returns the exit code */
-  async stop(): Promise<number | null> {
+  /**
+   * Sends SIGTERM to the service.
+   *
+   * @param mostMs until it must have ended
+   * @returns the exit code
+   */
+  async stop(mostMs = PATIENCE_MS): Promise<number | null> {
     const child = this.#child as ChildProcess;
-    const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    const ended = once(child, "exit", { signal: AbortSignal.timeout(mostMs) });
     process.kill(this.pid, "SIGTERM");
-    return exit;
+    const [code] = await ended.catch((cause: unknown) => {
+      throw new Error(`it runs ${mostMs} ms after SIGTERM:\n${this.#output}`, { cause });
+    });
+    return code;
+  }
+
+  /** The files that are not as they were, added or removed ones among them; volumes do not count. */
+  changed(before: ReadonlyMap<string, string>): string[] {
+    const after = this.files();
+    const all = new Set([...before.keys(), ...after.keys()]);
+    return [...all].filter((path) => before.get(path) !== after.get(path));
   }
 
   /** Each file of the image, with its kind, mode, owner and content. */

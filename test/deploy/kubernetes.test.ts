@@ -4,7 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { loadIamConfig } from "../../services/iam/src/config/load-iam-config.ts";
 import { runProgram } from "../support/programs.ts";
 import { ROOT } from "../support/workspace.ts";
@@ -19,7 +19,8 @@ const files = globSync("deploy/kubernetes/*.yaml", { cwd: ROOT }).sort();
 const resources: any[] = files.flatMap((file) =>
   parseAllDocuments(readFileSync(join(ROOT, file), "utf8")).map((one) => one.toJS()),
 );
-const one = (kind: string) => resources.find((resource) => resource.kind === kind);
+const one = (kind: string, name = kind === "Job" ? "svc-iam-migrate" : "svc-iam") =>
+  resources.find((resource) => resource.kind === kind && resource.metadata.name === name);
 
 /** The folder of kubernetes-validate: what scripts/build-kubernetes-validate.sh printed. */
 const validator = process.env["KUBERNETES_VALIDATE"] ?? "";
@@ -41,7 +42,7 @@ describe.skipIf(validatorIsAbsent())("the schemas of Kubernetes", () => {
       { cwd: ROOT, env: { PYTHONPATH: validator } },
     );
 
-  test.each(VERSIONS)("all files are valid in %s", (version) => {
+  test.each(VERSIONS)("all files are valid in %s [DEPLOY-6]", (version) => {
     const { status, stdout, stderr } = validate(version, files);
     expect(stderr).toBe("");
     expect(status).toBe(0);
@@ -56,18 +57,22 @@ describe.skipIf(validatorIsAbsent())("the schemas of Kubernetes", () => {
   });
 });
 
-test("the configuration is one that svc-iam takes in production", () => {
-  const keys = join(folder, "secrets");
+function secretFile(key: string): string {
+  const path = join(folder, key);
+  writeFileSync(path, randomBytes(32).toString("base64"));
+  return path;
+}
+
+test("the configuration is one that svc-iam takes in production [DEPLOY-6]", () => {
   const text = one("ConfigMap").data["service.yaml"] as string;
   expect(text).toContain("environment: production");
   const file = join(folder, "service.yaml");
   writeFileSync(
     file,
     text
-      .replaceAll(/\/run\/secrets\/svc-iam\/[\w-]+/g, keys)
+      .replaceAll(/\/run\/secrets\/svc-iam\/([\w-]+)/g, (_, key) => secretFile(key))
       .replace("/app/model/iam.zed", join(ROOT, "model/iam.zed")),
   );
-  writeFileSync(keys, randomBytes(32).toString("base64"));
   process.env["DATABASE_URL"] = "postgres://iam:secret@postgres.data:5432/iam";
   try {
     const { config } = loadIamConfig(file);
@@ -77,9 +82,30 @@ test("the configuration is one that svc-iam takes in production", () => {
   }
 });
 
-test("ports, secrets, labels and users fit together", () => {
+test("the NetworkPolicy lets svc-iam reach all that its configuration names, and no more ports [DEPLOY-6]", () => {
+  const { security, database, registry, iam } = parse(one("ConfigMap").data["service.yaml"]);
+  const comment = readFileSync(join(ROOT, "deploy/kubernetes/configuration.yaml"), "utf8");
+  const [, databaseUrl = ""] = /--from-literal=database-url='([^']*)'/.exec(comment) ?? [];
+  expect(database.url).toBe("${DATABASE_URL}");
+  const called = [
+    databaseUrl.replace("…", "x"),
+    `grpc://${security.authz.spicedb.endpoint}`,
+    ...registry.etcd.endpoints,
+    ...iam.clients.flatMap((client: any) => client.backchannel_logout_uri ?? []),
+  ];
+  const ports = called.map((url) => Number(new URL(url).port || 443));
+  expect(ports).toHaveLength(4);
+  const dns = 53;
+  const open: number[] = one("NetworkPolicy").spec.egress.flatMap(
+    ({ ports: some }: { ports: { port: number }[] }) => some.map(({ port }) => port),
+  );
+  expect([...new Set(open)].sort()).toEqual([dns, ...new Set(ports)].sort());
+});
+
+test("ports, secrets, labels and users fit together [DEPLOY-6]", () => {
   const deployment = one("Deployment").spec.template;
   const job = one("Job").spec.template;
+  const operate = one("Job", "svc-iam-operate").spec.template;
   const [container] = deployment.spec.containers;
   const configuration = one("ConfigMap").data["service.yaml"] as string;
   for (const { containerPort } of container.ports) {
@@ -111,11 +137,16 @@ test("ports, secrets, labels and users fit together", () => {
       (secret?.items ?? []).map(({ key }) => key),
     );
   expect(mounted(deployment).sort()).toEqual([...new Set(read)].sort());
-  expect(mounted(job).sort()).toEqual(["hub-token", "spicedb-token"]);
-  expect(job.metadata.labels).not.toMatchObject(one("Service").spec.selector);
+  expect(mounted(job).sort()).toEqual(["hub-token", "spicedb-token", "system-token"]);
+  expect(mounted(operate).sort()).toEqual([...new Set(read)].sort());
+  for (const { metadata } of [job, operate]) {
+    const [{ values }] = one("NetworkPolicy", "svc-iam-jobs").spec.podSelector.matchExpressions;
+    expect(values).toContain(metadata.labels["app.kubernetes.io/name"]);
+    expect(metadata.labels).not.toMatchObject(one("Service").spec.selector);
+  }
   // The user, and the time to stop, are those of the image and the configuration.
   const image = readFileSync(join(ROOT, "Dockerfile"), "utf8");
-  for (const { spec } of [deployment, job]) {
+  for (const { spec } of [deployment, job, operate]) {
     expect(image).toContain(
       `USER ${spec.securityContext.runAsUser}:${spec.securityContext.runAsGroup}`,
     );

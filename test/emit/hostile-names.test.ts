@@ -1,10 +1,13 @@
 /** Text of a source never becomes code in generated files. */
 import { stripTypeScriptTypes } from "node:module";
+import { extname } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { HTTP_EXTENSION, POLICY_EXTENSION } from "../../src/api/policy.ts";
 import { generate } from "../../src/compiler/generate.ts";
 import type { Platform } from "../../src/compiler/platform.ts";
 import { readAndCheck } from "../../src/compiler/read-and-check.ts";
+import { TARGETS } from "../../src/compiler/targets.ts";
 import type { PlatformConfig } from "../../src/config/config.ts";
 import { commentLines, commentText, literal, propertyKey } from "../../src/emit/source-text.ts";
 import { DEFINITION, encode, encodeFile, HTTP_DEFINITION, methodOf } from "../api/descriptors.ts";
@@ -30,7 +33,13 @@ function platformOf(config?: object): Platform {
   };
 }
 
-/** The files generated from a file with this name and this comment at its RPC. */
+/** The readers of generated files without code, by the end of their names: what cannot be read fails. */
+const READERS: Readonly<Record<string, (content: string) => unknown>> = {
+  ".json": JSON.parse,
+  ".yaml": (content) => parseAllDocuments(content).map((document) => document.toJS()),
+};
+
+/** The code of all targets for a file with this name and this comment at its RPC. */
 async function generated(name: string, comment = "", config?: object): Promise<string[]> {
   const policy = encode([1, 0], [4, encode([1, 1])]);
   const http = encode([2, "/v1/things"]);
@@ -50,9 +59,14 @@ async function generated(name: string, comment = "", config?: object): Promise<s
     platform,
     [],
   );
-  const targets = ["policies", "server"] as const;
-  const { files } = await generate(checked, platform, { targets, importOptions: [] });
-  return files.filter((file) => file.name.endsWith(".ts")).map(({ content }) => content);
+  const { files } = await generate(checked, platform, { targets: TARGETS, importOptions: [] });
+  const code = files.filter((file) => file.name.endsWith(".ts"));
+  for (const file of files.filter((one) => !code.includes(one))) {
+    const read = READERS[extname(file.name)];
+    if (read === undefined) throw new Error(`${file.name}: add how it is read to READERS`);
+    read(file.content);
+  }
+  return code.map(({ content }) => content);
 }
 
 const CLIENT = {

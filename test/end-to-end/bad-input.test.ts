@@ -122,8 +122,8 @@ describe("the command line", () => {
     ["a file that is not an image", ["lint", "text.binpb"], "text.binpb is not a buf image"],
     ["an empty image", ["lint", "empty.binpb"], "empty.binpb is not a buf image (it is empty)"],
     ["a broken gzip", ["lint", "broken.binpb.gz"], "broken.binpb.gz is not a gzip file"],
-    ["an unknown command", ["lnit", "."], "unknown command 'lnit'"],
-    ["an unknown flag", ["lint", ".", "--strickt"], "unknown option '--strickt'"],
+    ["an unknown command", ["lnit", "."], 'unknown command "lnit"; did you mean'],
+    ["an unknown flag", ["lint", ".", "--strickt"], 'unknown option "--strickt"; did you mean'],
     [
       "an unknown format",
       ["lint", ".", "--format", "xml"],

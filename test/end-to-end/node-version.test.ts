@@ -6,7 +6,7 @@ import { PROCEDURE } from "../../src/plugin/check-constants.ts";
 import { environmentOf } from "../support/programs.ts";
 import { ROOT } from "../support/workspace.ts";
 
-const ENTRIES = ["authz", "runtime", "runtime-registry", "testing"];
+const ENTRIES = ["authz", "database", "iam", "runtime", "runtime-registry", "testing"];
 
 /** A Node on PATH that is older than services need. */
 const old = (process.env["PATH"] ?? "")

@@ -1,8 +1,10 @@
 /** `examples/notes` is the output of `init --service notes`; `npm run check` compares its sources. */
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { InstalledRepository } from "../support/installed-repository.ts";
+import { runProgram } from "../support/programs.ts";
 import { ROOT } from "../support/workspace.ts";
 
 const NOTES = join(ROOT, "examples/notes");
@@ -13,10 +15,13 @@ test("the starter passes all lint rules, its committed gen is up to date, and it
     cpSync(join(NOTES, name), join(repo.folder, name), { recursive: true });
   }
   rmSync(join(repo.folder, "gen"), { recursive: true });
-  const { status: early, stderr } = repo.run("node", "src/main.ts");
+  // Neither the service nor its tests depend on the working folder.
+  const elsewhere = { cwd: tmpdir() };
+  const main = join(repo.folder, "src/main.ts");
+  const { status: early, stderr } = runProgram("node", [main], elsewhere);
   expect(early).toBe(2);
   expect(stderr).toMatch(
-    /^the server does not start: the routes gen\/routes\/notes\.json cannot be read \(ENOENT\): run buf generate, and name .*\n$/,
+    /^the server does not start: the routes \S+\/gen\/routes\/notes\.json cannot be read \(ENOENT\): run buf generate, and name .*\n$/,
   );
 
   const bufYaml = readFileSync(join(repo.folder, "buf.yaml"), "utf8");
@@ -30,7 +35,8 @@ test("the starter passes all lint rules, its committed gen is up to date, and it
   repo.must("buf", "generate");
   expect(contents(join(repo.folder, "gen"))).toEqual(contents(join(NOTES, "gen")));
   expect(repo.run("tsc")).toMatchObject({ status: 0, stdout: "" });
-  const { status, stdout } = repo.run("node", "--test", "--test-reporter=tap");
+  const tests = ["--test", "--test-reporter=tap", join(repo.folder, "test/*.test.ts")];
+  const { status, stdout } = runProgram("node", tests, elsewhere);
   expect({ status, stdout }).toMatchObject({ status: 0 });
   expect(stdout).toContain("# pass 4\n");
   expect(stdout).toContain("# fail 0\n");

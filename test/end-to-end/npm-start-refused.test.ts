@@ -20,7 +20,7 @@ function refused(environment: Readonly<Record<string, string>>, ...args: string[
   return { status, stdout, stderr };
 }
 
-describe("what a person must change is said in one line, with exit code 2, and nothing is started", () => {
+describe("what a person must change is said in one line, with exit code 2, and nothing is started [START-6]", () => {
   test.each([
     [
       "a port that is a word",
@@ -41,6 +41,11 @@ describe("what a person must change is said in one line, with exit code 2, and n
       "a port twice",
       { HUB_GRPC_PORT: "18080" },
       "HUB_GRPC_PORT and IAM_HTTP_PORT are the same port, 18080",
+    ],
+    [
+      "a configuration of svc-iam that does not exist",
+      { IAM_CONFIG: "/none/iam.yaml" },
+      "IAM_CONFIG names /none/iam.yaml, which does not exist",
     ],
   ])("%s", (_name, environment, message) => {
     const stderr = `npm start: ${message}\n`;

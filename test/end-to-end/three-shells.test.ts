@@ -6,6 +6,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { RULES } from "../../src/rules/index.ts";
 import { IS_THOROUGH } from "../support/effort.ts";
 import { runProgram } from "../support/programs.ts";
 import { runSvcAccess } from "../support/svc-access.ts";
@@ -123,7 +124,54 @@ const MUTATIONS: readonly Mutation[] = [
     replacement: "$1/{no_such_field}",
     rule: "ACCESS_HTTP_RULE_VALID",
   },
+  {
+    name: "the object of an AUTHORIZED RPC named twice",
+    pattern: /(exposure: AUTHORIZED[\s\S]*event: "[^"]*")/,
+    replacement: '$1 resource: "skill:a"',
+    rule: "ACCESS_AUDIT_RESOURCE_VALID",
+  },
+  {
+    name: "the object of an event without its field",
+    pattern: /^(\s*rpc \w+\((?!stream)[\s\S]*exposure: (?!AUTHORIZED)[\s\S]*event: "[^"]*")/,
+    replacement: '$1 resource: "skill:{no_such_field}"',
+    rule: "ACCESS_AUDIT_PLACEHOLDER_FIELD",
+  },
+  {
+    name: "a stream of requests published",
+    pattern: /(\(stream [\s\S]*)exposure: INTERNAL/,
+    replacement: "$1exposure: AUTHENTICATED gateway: {publish: true}",
+    rule: "ACCESS_GATEWAY_STREAMING",
+  },
+  {
+    name: "the object of a stream of requests in a field",
+    pattern: /(\(stream ReportLogRequest[\s\S]*)exposure: INTERNAL/,
+    replacement: '$1exposure: AUTHORIZED authz: {action: "read" resource: "project:{project_id}"}',
+    rule: "ACCESS_AUTHZ_PLACEHOLDER_STREAMING",
+  },
+  {
+    name: "a write open to everyone without an event",
+    pattern: /(post: [\s\S]*)exposure: (?:INTERNAL|SYSTEM)[\s\S]*?\n {4}\};/,
+    replacement: "$1exposure: PUBLIC gateway: {publish: true} };",
+    rule: "ACCESS_WRITE_PUBLIC",
+  },
 ];
+
+/** The rules that no change of one RPC of the hub breaks, and why. */
+const WITHOUT_A_MUTATION: Readonly<Record<string, string>> = {
+  ACCESS_PACKAGE_ASSIGNED: "is about svc-access.yaml",
+  ACCESS_ANNOTATION_GENUINE: "is about another definition: forged-annotation.test.ts",
+  ACCESS_AUTHZ_NAME_SEGMENT: "is about names of several segments, which the hub does not have",
+  ACCESS_AUTHZ_PRINCIPAL_CLAIM: "is about the claims in svc-access.yaml",
+  ACCESS_ROUTE_CONFLICT: "is about two RPCs: the test below",
+  ACCESS_ROUTE_SHADOWED: "is about two RPCs",
+  ACCESS_PATH_UNPUBLISHED: "is about a path of svc-access.yaml",
+};
+
+test("each rule that is an error has a mutation", () => {
+  const broken = new Set(MUTATIONS.map(({ rule }) => rule));
+  const errors = RULES.filter(({ category }) => category === "ACCESS").map(({ id }) => id);
+  expect([...broken, ...Object.keys(WITHOUT_A_MUTATION)].sort()).toEqual(errors.sort());
+});
 
 const HUB = join(ROOT, "examples/hub");
 let folder: string;

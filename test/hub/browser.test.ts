@@ -7,7 +7,7 @@ import {
   makeCertificates,
   opensslIsAbsent,
 } from "../runtime/tls/support/certificates.ts";
-import { Chromium, chromiumIsAbsent } from "../support/chromium.ts";
+import { Chromium, chromiumIsAbsent } from "../support/browser/chromium.ts";
 import { columnsOf } from "../support/effort.ts";
 import { AS } from "./support/caller.ts";
 import { writeConfiguration } from "./support/configuration.ts";
@@ -185,7 +185,9 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(columnsOf(SERVER, 
     test("the browser ends with all its processes", async () => {
       expect(browser.processes().length).toBeGreaterThan(1);
       await browser.close();
-      await expect.poll(() => browser.processes()).toEqual([]);
+      await expect
+        .poll(() => browser.processes(), { message: "the processes of the browser have ended" })
+        .toEqual([]);
     });
   },
 );

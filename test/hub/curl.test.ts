@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isAbsent } from "../support/run-program.ts";
 import { CountingCaller } from "./support/caller.ts";
 import { Curl } from "./support/curl.ts";
 import { HubProcesses } from "./support/hub-process.ts";
 import { ReflectionClient } from "./support/reflection-client.ts";
 import { ROUTES } from "./support/routes.ts";
-import { isAbsent } from "./support/run-program.ts";
 import { playStory } from "./support/story.ts";
 
 describe.skipIf(isAbsent("curl"))("curl", () => {

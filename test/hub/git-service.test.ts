@@ -34,7 +34,7 @@ const repositoryOf = async (repositoryId: string) => {
   return answer;
 };
 
-test("the hub calls the Git service as itself, for the skill that alice creates", async () => {
+test("the hub calls the Git service as itself, for the skill that alice creates [PLAT-10]", async () => {
   expect((await createSkill("first")).status).toBe(200);
   const { code, messages } = await repositoryOf("first");
   expect(code).toBe("ok");

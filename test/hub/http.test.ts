@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CurlAnswer, curl, headerArgs } from "../support/curl.ts";
+import { isAbsent } from "../support/run-program.ts";
 import { AS } from "./support/caller.ts";
-import { type CurlAnswer, curl, headerArgs } from "./support/curl.ts";
 import { HubProcesses } from "./support/hub-process.ts";
 import { ReflectionClient } from "./support/reflection-client.ts";
-import { isAbsent } from "./support/run-program.ts";
 import { Scene } from "./support/scene.ts";
 
 const FRONTEND = "http://localhost:3000";

@@ -60,3 +60,11 @@ test("a line is logged for each call except probes, without the query and withou
   }
   expect(processes.hub.lines.filter(({ path }) => /healthz|readyz/.test(String(path)))).toEqual([]);
 });
+
+test("the hub serves the paths of the platform, and those of the login are the edge's [PLAT-11]", async () => {
+  const statuses = async (...paths: string[]) =>
+    Promise.all(paths.map(async (path) => (await fetch(`${processes.http}${path}`)).status));
+  const own = ["/v1/authn/me", "/v1/authz/roles", "/v1/skills/some"];
+  expect(await statuses(...own)).toEqual([401, 401, 401]);
+  expect(await statuses("/v1/authn/exchange", "/v1/authn/logout")).toEqual([404, 404]);
+});

@@ -46,7 +46,7 @@ const ACCESS = "gen/hub/projects/v1/project_service_access.ts";
 const CASES: [name: string, message: RegExp, () => StartOptions][] = [
   [
     "a missing variable",
-    /^the configuration .*hub\.yaml has 1 problem:\n.*hub\.yaml:\d+:\d+ the variable GIT_TOKEN is not set; set it, or, unless it is a secret, give it a default: \$\{NAME:-default\}\n$/,
+    /^\S*hub\.yaml:\d+:\d+ the variable GIT_TOKEN is not set; set it, or, unless it is a secret, give it a default: \$\{NAME:-default\}\n$/,
     () => ({ environment: { GIT_TOKEN: undefined } }),
   ],
   [

@@ -9,13 +9,17 @@ import { runSvcAccess } from "../support/svc-access.ts";
 const folder = mkdtempSync(join(tmpdir(), "svc-access-migrate-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function configured(name: string, database: string): string {
+function configured(
+  name: string,
+  database: string,
+  server = 'server: {http: {address: "127.0.0.1:0"}}',
+): string {
   const file = join(folder, name);
   writeFileSync(
     file,
     `service: notes
 environment: development
-server: {http: {address: "127.0.0.1:0"}}
+${server}
 security: {authn: {mode: gateway_trusted, gateway: {trusted_peers: [192.0.2.1]}}}
 database: ${database}
 `,
@@ -41,6 +45,21 @@ test.each<[what: string, config: string, url: string, message: RegExp]>([
   const { status, stderr } = migrate(config, {}, "--url", url);
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(message) });
   expect(stderr).not.toContain("s3cret");
+});
+
+test.each([
+  ["no servers", ""],
+  ["an empty section of servers", "server: {}"],
+  ["servers without addresses", "server: {http: {timeout_ns: 1000000000}, metrics: {path: /m}}"],
+  ["one server only", "server: {grpc: null}"],
+])("a configuration with %s is one of a service with default addresses", (what, server) => {
+  const name = what.replaceAll(" ", "-");
+  const config = configured(
+    `${name}.yaml`,
+    `{driver: sqlite, file: ${join(folder, `${name}.db`)}}`,
+    server,
+  );
+  expect(migrate(config)).toMatchObject({ status: 0, stderr: "svc-access: created the tables\n" });
 });
 
 await onPostgres("migrating with the URL of the owner", ({ url, query }) => {

@@ -3,7 +3,8 @@ import { findProblems, type LayerRules } from "../../scripts/layers/find-problem
 import { findServiceProblems, ownImports } from "../../scripts/layers/service-imports.ts";
 
 const rules: LayerRules = {
-  layers: { low: [], high: ["low"], beside: ["low"], stack: [] },
+  layers: { low: [], high: ["low"], beside: ["low"], stack: [], clients: ["low", "high"] },
+  generated: { layer: "clients", files: /_client\.ts$/ },
   lines: { "src/stack": [["top"], ["left", "right"], ["ground"]] },
   mostFiles: 2,
   listFolders: ["src/list"],
@@ -26,6 +27,16 @@ describe("what is wrong [COMP-9]", () => {
       "an import of the other side",
       { "src/high/deep/a.ts": ["src/beside/b.ts"] },
       ["src/high/deep/a.ts imports src/beside/b.ts: high may not import beside"],
+    ],
+    [
+      "an import of generated clients from below them",
+      { "src/high/a.ts": ["src/low/b_client.ts"] },
+      ["src/high/a.ts imports src/low/b_client.ts: high may not import clients"],
+    ],
+    [
+      "an import upwards beside generated clients",
+      { "src/low/b_pb.ts": ["src/high/a.ts"] },
+      ["src/low/b_pb.ts imports src/high/a.ts: low may not import high"],
     ],
     [
       "an import of a line above",
@@ -90,6 +101,7 @@ test("what is right", () => {
       "src/high/x/b.ts": ["src/low/y/c.ts"],
       "src/low/index.ts": ["src/low/x/a.ts", "src/low/y/c.ts"],
       "src/low/x/a.ts": ["src/low/y/c.ts"],
+      "src/low/y/c_client.ts": ["src/high/a.ts", "src/low/y/c.ts"],
       "src/low/y/c.ts": [],
       "src/stack/index.ts": ["src/stack/top/a.ts", "src/stack/ground/c.ts"],
       "src/stack/top/a.ts": ["src/stack/left/b.ts", "src/stack/ground/c.ts"],

@@ -37,3 +37,20 @@ test("the runtime loads no server packages except those of Node [TRANS-1]", () =
   const packages = loaded.filter((name) => !/^node:[a-z]/.test(name));
   expect(packages.filter((name) => !name.startsWith("@bufbuild/protobuf"))).toEqual([]);
 });
+
+test("the packages and the paths of the platform have the version v1 [PLAT-13]", () => {
+  const folders = ["proto/svc", "examples/hub/proto", "examples/notes/proto"];
+  const sources = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".proto"))
+      .map((name) => readFileSync(join(ROOT, folder, name), "utf8"))
+      .filter((source) => !/^package google\./m.test(source)),
+  );
+  expect(sources.length).toBeGreaterThan(10);
+  for (const source of sources) {
+    expect(source).toMatch(/^package [\w.]+\.v1;$/m);
+    for (const [, path] of source.matchAll(/\b(?:get|put|post|patch|delete): "([^"]*)"/g)) {
+      expect(path).toMatch(/^\/v1\//);
+    }
+  }
+});

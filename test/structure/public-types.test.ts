@@ -2,6 +2,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readEntries } from "../../scripts/entries.ts";
 import { InstalledRepository } from "../support/installed-repository.ts";
 import { ROOT } from "../support/workspace.ts";
 import { codeOf, examplesOf, parseTypes, readTypes } from "./public-types.ts";
@@ -23,14 +24,12 @@ const FROM_OTHERS: ReadonlySet<string> = new Set([
 const ITEMS = [...FILES.values()].flatMap(({ items }) => items);
 
 /** The file of types of each entry, by what programs import. */
-const ENTRIES = {
-  "svc-access": "index.d.ts",
-  "svc-access/authz": "authz.d.ts",
-  "svc-access/database": "database.d.ts",
-  "svc-access/runtime": "runtime.d.ts",
-  "svc-access/runtime/registry": "runtime-registry.d.ts",
-  "svc-access/testing": "testing.d.ts",
-};
+const ENTRIES: Readonly<Record<string, string>> = Object.fromEntries(
+  [...readEntries(ROOT)]
+    // Last: its messages have names that the runtime also has, which are meant in examples.
+    .sort((a, b) => Number(a.name === "svc-access/iam") - Number(b.name === "svc-access/iam"))
+    .map(({ name, file }) => [name, `${file}.d.ts`]),
+);
 
 function exportsOf(entry: string): readonly string[] {
   const file = FILES.get(entry);

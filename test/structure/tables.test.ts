@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
+import { SILENT } from "../../src/common/logger.ts";
 import { TARGETS } from "../../src/compiler/targets.ts";
 import { configSchema } from "../../src/config/config.ts";
-import { createMetrics } from "../../src/runtime/observers/metrics/metrics.ts";
+import { createMetrics, type Metrics } from "../../src/runtime/observers/metrics/metrics.ts";
+import { RemovalMetrics } from "../../src/runtime/removals/removal-metrics.ts";
 import { ROOT } from "../support/workspace.ts";
 
 /** The rows of the first table of a page whose first column has this head, a list of cells each. */
@@ -20,18 +22,26 @@ function tableOf(page: string, head: string): string[][] {
 /** The words in backticks of a text. */
 const namesIn = (text = "") => [...text.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 
+/** With those that a service passes on. */
+function withRemovals(metrics: Metrics): Metrics {
+  const removals = new RemovalMetrics({ pending: async () => new Map() });
+  removals.expect("note");
+  for (const metric of removals.all) metrics.service(metric, SILENT);
+  return metrics;
+}
+
 describe("the metrics of docs/operations.md", () => {
   const rows = tableOf("operations.md", "metric");
 
   test("are those that a server declares", async () => {
-    const { body } = await createMetrics({ process: false }).text();
+    const { body } = await withRemovals(createMetrics({ process: false })).text();
     const declared = [...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
     expect(declared.length).toBeGreaterThan(10);
     expect(rows.map(([metric]) => namesIn(metric)[0]).sort()).toEqual(declared.sort());
   });
 
   test("have the labels of what is counted, and the outcomes that are there from the start", async () => {
-    const metrics = createMetrics({ process: false });
+    const metrics = withRemovals(createMetrics({ process: false }));
     // Those of a name are there once it is.
     metrics.events.authentication("jwt", "identified");
     metrics.events.cache("jwt", "hit");
@@ -107,6 +117,36 @@ describe("the keys of svc-access.yaml in docs/configuration.md", () => {
   test("are all of its schema", () => {
     expect(keys.size).toBeGreaterThan(80);
     expect([...keys].filter((key) => !isDescribed(key))).toEqual([]);
+  });
+});
+
+describe("the limits of docs/operations.md", () => {
+  const schema: Schema = JSON.parse(
+    readFileSync(join(ROOT, "schemas/service.schema.json"), "utf8"),
+  );
+  const keys = [...keysOf(schema, "")];
+  const named = tableOf("operations.md", "limit").flatMap(([, , key]) => namesIn(key));
+
+  /** `…_grace_ns` is the end of the key, `database.*` names all of a section. */
+  const isNamed = (key: string) =>
+    named.some((name) =>
+      name.startsWith("…")
+        ? key.endsWith(name.slice(1))
+        : name.endsWith(".*")
+          ? key.startsWith(name.slice(0, -1))
+          : key === name,
+    );
+
+  test("name keys of service.yaml", () => {
+    expect(named.length).toBeGreaterThan(15);
+    const exact = named.filter((name) => !name.startsWith("…") && !name.endsWith(".*"));
+    expect(exact.filter((name) => !keys.includes(name))).toEqual([]);
+  });
+
+  test("are all of its servers", () => {
+    const limits = keys.filter((key) => /^server\.(?:\w+\.)?(?:max_|\w*timeout_)\w+$/.test(key));
+    expect(limits.length).toBeGreaterThan(8);
+    expect(limits.filter((key) => !isNamed(key))).toEqual([]);
   });
 });
 

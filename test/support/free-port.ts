@@ -3,11 +3,14 @@ import { createServer } from "node:net";
 /** Below the ephemeral ports: an outgoing connection could take one of these while its server is stopped. */
 const FIRST = 20_000;
 const COUNT = 12_000;
+/** Each worker of a run has ports of its own: none takes that of a server which another has stopped. */
+const WORKERS = 16;
+const WORKER = Number(process.env["VITEST_POOL_ID"] ?? 0) % WORKERS;
 
 /** A free port, for a server that stops and starts again. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FIRST + Math.floor(Math.random() * COUNT);
+    const port = FIRST + WORKERS * Math.floor((Math.random() * COUNT) / WORKERS) + WORKER;
     if (await isFree(port)) return port;
   }
 }

@@ -23,17 +23,22 @@ export interface TestPostgres {
   readonly remove: () => void;
 }
 
+/** The options of a temporary server. */
+export interface PostgresOptions {
+  /** Whether it waits for the disk, as in production; for measurements. */
+  readonly isDurable?: boolean;
+  /** How many connections it takes; 100 if absent. */
+  readonly maxConnections?: number;
+}
+
 /** The server that `POSTGRES_URL` names, or a temporary one; undefined if PostgreSQL is not installed. */
 export async function openPostgres(
-  /** Whether it waits for the disk, as in production; for measurements. */
-  options: { readonly isDurable?: boolean } = {},
+  options: PostgresOptions = {},
 ): Promise<TestPostgres | undefined> {
   const url = process.env["POSTGRES_URL"];
   if (url !== undefined && url !== "") return { url, remove: () => undefined };
   const programs = postgresPrograms();
-  return programs === undefined
-    ? undefined
-    : temporaryCluster(programs, options.isDurable === true);
+  return programs === undefined ? undefined : temporaryCluster(programs, options);
 }
 
 /** Runs a statement on a connection of its own. */
@@ -62,7 +67,10 @@ export function postgresPrograms(): string | undefined {
   );
 }
 
-async function temporaryCluster(programs: string, isDurable: boolean): Promise<TestPostgres> {
+async function temporaryCluster(
+  programs: string,
+  { isDurable = false, maxConnections = 100 }: PostgresOptions,
+): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-postgres-"));
   // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? unprivilegedUser() : {};
@@ -77,7 +85,7 @@ async function temporaryCluster(programs: string, isDurable: boolean): Promise<T
   const port = await freePort();
   // Tests kill its process, never the machine: written data is not lost, and a busy disk does not
   // slow down a recovery.
-  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=${isDurable ? "on" : "off"}`;
+  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=${isDurable ? "on" : "off"} -c max_connections=${maxConnections}`;
   const start = () =>
     void run("pg_ctl", [
       "-D",

@@ -22,6 +22,8 @@ export interface SpicedbServer {
 export interface SpicedbOptions {
   /** The PostgreSQL database of its relationships, which is migrated first. */
   readonly postgresUrl?: string;
+  /** Whether it has separate data in memory for each token, and accepts every token. */
+  readonly dataByToken?: boolean;
   /** The files of its certificate and key. */
   readonly tls?: { readonly certificate: string; readonly key: string };
 }
@@ -67,7 +69,11 @@ export async function startSpicedb(options: SpicedbOptions = {}): Promise<Spiced
     await exited;
   };
   const start = async () => {
-    child = spawn(binary, [...flags(endpoint, token), ...flagsOf(options)], { stdio: "ignore" });
+    const all =
+      options.dataByToken === true
+        ? testingFlags(endpoint)
+        : [...flags(endpoint, token), ...flagsOf(options)];
+    child = spawn(binary, all, { stdio: "ignore" });
     await listening(endpoint, child);
   };
   if (options.postgresUrl !== undefined) {
@@ -89,6 +95,15 @@ function flags(endpoint: string, token: string): string[] {
     "--telemetry-endpoint=",
     "--skip-release-check=true",
     "--dispatch-cluster-enabled=false",
+  ];
+}
+
+function testingFlags(endpoint: string): string[] {
+  return [
+    "serve-testing",
+    `--grpc-addr=${endpoint}`,
+    "--readonly-grpc-enabled=false",
+    "--skip-release-check=true",
   ];
 }
 

@@ -17,3 +17,15 @@ export async function until(
     await sleep(PAUSE);
   }
 }
+
+/**
+ * Waits until a value stays the same for a while, for what must not go on: that nothing happens is
+ * no event. A slow machine only waits longer.
+ */
+export async function untilStill(what: string, read: () => number, forMs = 200): Promise<void> {
+  await until(`${what} stays the same`, async () => {
+    const before = read();
+    await sleep(forMs);
+    return read() === before;
+  });
+}

@@ -1,4 +1,5 @@
 /** The service: `node src/main.ts [CONFIGURATION]`. */
+import { join } from "node:path";
 import {
   createAuthorizationEngine,
   loadServiceConfig,
@@ -7,10 +8,13 @@ import {
 } from "svc-access/runtime";
 import { handlers } from "./handlers.ts";
 
+/** The folder of the service, wherever it is started from. */
+const folder = join(import.meta.dirname, "..");
+
 await runServer(async () => {
-  const configuration = loadServiceConfig(process.argv[2] ?? "service.yaml");
+  const configuration = loadServiceConfig(process.argv[2] ?? join(folder, "service.yaml"));
   // Before generated code is imported: if that is missing, this error says what to run.
-  const routes = readRouteDocument("gen/routes/notes.json");
+  const routes = readRouteDocument(join(folder, "gen/routes/notes.json"));
   const { bindNotesService } = await import("../gen/notes/v1/notes_server.ts");
   const engine = await createAuthorizationEngine(configuration.config);
   if (configuration.config.environment === "development") {

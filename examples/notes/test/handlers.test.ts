@@ -1,13 +1,16 @@
 /** Tests of handlers: no access policy is enforced here. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { testContext, testEngine } from "svc-access/testing";
 import { SetItemRequestSchema } from "../gen/notes/v1/notes_pb.ts";
 import { handlers } from "../src/handlers.ts";
 
+const MODEL = join(import.meta.dirname, "../model.zed");
+
 test("an item remembers who changed it", async () => {
-  await using engine = await testEngine({ model: "model.zed" });
+  await using engine = await testEngine({ model: MODEL });
   const service = handlers(engine);
   const request = create(SetItemRequestSchema, { itemId: "first", text: "hello" });
   const { item } = await service.setItem(request, testContext({ user: "alice" }));
@@ -15,7 +18,7 @@ test("an item remembers who changed it", async () => {
 });
 
 test("an item without a text is rejected", async () => {
-  await using engine = await testEngine({ model: "model.zed" });
+  await using engine = await testEngine({ model: MODEL });
   const service = handlers(engine);
   const request = create(SetItemRequestSchema, { itemId: "first" });
   await assert.rejects(service.setItem(request, testContext({ user: "alice" })), {

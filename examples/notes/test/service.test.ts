@@ -1,15 +1,19 @@
 /** Tests of the whole service: the production server, on free ports, with its own stores. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { startTestServer } from "svc-access/testing";
 import { NotesService } from "../gen/notes/v1/notes_pb.ts";
 import { bindNotesService } from "../gen/notes/v1/notes_server.ts";
 import { handlers } from "../src/handlers.ts";
 
+/** The folder of the service, wherever the tests are started from. */
+const folder = join(import.meta.dirname, "..");
+
 const start = () =>
   startTestServer((engine) => bindNotesService(handlers(engine)), {
-    model: "model.zed",
-    routes: "gen/routes/notes.json",
+    model: join(folder, "model.zed"),
+    routes: join(folder, "gen/routes/notes.json"),
     relationships: ["item:first#owner@user:alice"],
     services: ["alice"],
   });

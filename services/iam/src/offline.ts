@@ -1,5 +1,4 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { userInfo } from "node:os";
 import {
   type Authenticator,
   createServer,
@@ -7,27 +6,26 @@ import {
   type ServerOptions,
 } from "svc-access/runtime";
 import type { Connection } from "./commands/connection/connection.ts";
-import { connectionTo } from "./commands/connection/logged-in.ts";
-import { CommandError } from "./commands/run/command-error.ts";
+import { connectionTo } from "./commands/connection/http-connection.ts";
 import { say } from "./commands/run/run-command.ts";
-import { type LoadedIamConfig, loadIamConfig } from "./config/load-iam-config.ts";
-import { OPERATOR } from "./operator/operator.ts";
-import { operatorEngine } from "./operator/operator-engine.ts";
+import { refuseRunning } from "./commands/running-servers.ts";
+import { type LoadedIamConfig, loadCommandConfig } from "./config/load-iam-config.ts";
+import { OPERATOR, operatorName } from "./ground/operator/operator.ts";
+import { operatorEngine } from "./ground/operator/operator-engine.ts";
 import { openIam } from "./server.ts";
 
 const HEADER = "x-svc-iam-operator";
-const ANSWER_MS = 2000;
 
 /**
  * Opens a connection to the store of a configuration, for an operator without a server: the handlers of the service
  * run in this process, behind a port of this machine and a secret that only this process knows.
  *
- * @throws CommandError while a server answers; AuthzError while another process holds the store
+ * @throws CommandError while a server runs, or may run; AuthzError while another process holds the store
  */
 export async function connectOffline(file: string): Promise<Connection> {
-  const configuration = loadIamConfig(file);
+  const configuration = loadCommandConfig(file);
   await refuseRunning(configuration);
-  const name = userInfo().username;
+  const name = operatorName();
   const organizationId = configuration.sections.iam.organization;
   const secret = randomBytes(32).toString("base64url");
   const opened = await openIam(alone(configuration), { engine: operatorEngine });
@@ -48,35 +46,17 @@ export async function connectOffline(file: string): Promise<Connection> {
   });
 }
 
-/** @throws CommandError if a server of this configuration answers: it would not see what is changed */
-async function refuseRunning({ config, sections }: LoadedIamConfig): Promise<void> {
-  const port = /:(\d+)$/.exec(config.server.http?.address ?? "")?.[1];
-  const places = [
-    sections.iam.public_url,
-    ...(port === undefined ? [] : [`http://127.0.0.1:${port}`]),
-  ];
-  for (const place of new Set(places)) {
-    const answers = await fetch(`${place}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) }).then(
-      () => true,
-      () => false,
-    );
-    if (!answers) continue;
-    throw new CommandError(
-      `a server answers at ${place}: leave out --offline and log in, or stop it first`,
-    );
-  }
-}
-
 /** The configuration of a process that nobody else calls, and that says nothing but what fails. */
 function alone(loaded: LoadedIamConfig): LoadedIamConfig {
   const { grpc: _grpc, metrics: _metrics, ...server } = loaded.config.server;
+  const { tls: _tls, ...http } = server.http ?? {};
   const { registry: _registry, ...config } = loaded.config;
   return {
     ...loaded,
     config: {
       ...config,
       log: { ...config.log, level: "silent" },
-      server: { ...server, http: { ...server.http, address: "127.0.0.1:0" } },
+      server: { ...server, http: { ...http, address: "127.0.0.1:0" } },
       // The one caller is the operator.
       security: { ...config.security, authz: { ...config.security.authz, dev_allow_all: true } },
     } as LoadedIamConfig["config"],

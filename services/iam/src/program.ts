@@ -5,7 +5,8 @@ import { auditCommand } from "./commands/audit/audit-command.ts";
 import { bootstrapCommand } from "./commands/bootstrap-command.ts";
 import { completionCommand } from "./commands/completion/completion-command.ts";
 import { configCommand } from "./commands/config-command.ts";
-import { connectBy } from "./commands/connection/connect.ts";
+import { connectBy } from "./commands/connection/connection.ts";
+import { tokenCommand, whoAmICommand } from "./commands/connection/show-login-command.ts";
 import { endSessionsCommand } from "./commands/end-sessions-command.ts";
 import { loginCommand, logoutCommand } from "./commands/login/login-command.ts";
 import { migrateCommand } from "./commands/migrate-command.ts";
@@ -47,7 +48,12 @@ export function createProgram(): Command {
       clientCommand(CONFIG),
       keyCommand(CONFIG, rewrapAll),
     ],
-    "The login of the command line:": [loginCommand(), logoutCommand()],
+    "The login of the command line:": [
+      loginCommand(),
+      logoutCommand(),
+      whoAmICommand(),
+      tokenCommand(),
+    ],
     "People and programs:": [
       userCommand(),
       groupCommand(),
@@ -69,8 +75,11 @@ export function createProgram(): Command {
   program.addCommand(completionCommand(program));
   program.hook("preAction", (_, command) => {
     const file: unknown = command.opts()["offline"];
-    if (typeof file !== "string") return;
-    connectBy(async () => (await import("./offline.ts")).connectOffline(file));
+    connectBy(
+      typeof file === "string"
+        ? async () => (await import("./offline.ts")).connectOffline(file)
+        : async () => (await import("./commands/connection/logged-in.ts")).connectLoggedIn(),
+    );
   });
   settle(program);
   return program;

@@ -7,34 +7,37 @@ import {
   type ServerOptions,
   StartUpError,
 } from "svc-access/runtime";
+import manifest from "../package.json" with { type: "json" };
 import { openAccount } from "./account/open-account.ts";
-import { openAudit } from "./audit-api/open-audit.ts";
-import { openAuth } from "./auth/open-auth.ts";
-import { openAuthzen } from "./authzen/open-authzen.ts";
+import { openAudit } from "./api/audit/open-audit.ts";
+import { openAuth } from "./api/auth/open-auth.ts";
+import { openAuthzen } from "./api/authzen/open-authzen.ts";
+import { openDirectory } from "./api/directory/open-directory.ts";
+import { openGroups } from "./api/groups/open-groups.ts";
+import { openOrganizations } from "./api/organizations/open-organizations.ts";
+import { openPasswords } from "./api/password/open-passwords.ts";
+import { openPermissions } from "./api/permissions/open-permissions.ts";
+import { openProviderApi } from "./api/provider/open-provider-api.ts";
+import { openPageTokens } from "./api/relationships/open-page-tokens.ts";
+import { openRelationships } from "./api/relationships/open-relationships.ts";
+import { openSecondFactors } from "./api/second-factors/open-second-factors.ts";
+import { openServiceAccounts } from "./api/service-accounts/open-service-accounts.ts";
+import type { PartContext, ServicePart } from "./api/service-part.ts";
+import { openSessions } from "./api/sessions/open-sessions.ts";
+import { openUsers } from "./api/users/open-users.ts";
 import { openBootstrap } from "./bootstrap/open-bootstrap.ts";
-import { openBrowserLogin } from "./browser-login/open-browser-login.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
-import { openDirectory } from "./directory/open-directory.ts";
-import { openGroups } from "./groups/open-groups.ts";
+import { openIamRemovals } from "./ground/removals/removals.ts";
+import { EncryptionKeyError } from "./ground/secrets/encryption-keys.ts";
+import { OutsideValues } from "./ground/secrets/outside-values.ts";
+import type { BrowserSessionTables } from "./ground/store/browser-session-tables.ts";
+import { IAM_TABLES, type IamTables } from "./ground/store/tables.ts";
 import { type Opened, openIdentity, type Shortcuts } from "./identity/open-identity.ts";
-import { openOrganizations } from "./organizations/open-organizations.ts";
+import { openBrowserLogin } from "./login/browser/open-browser-login.ts";
 import { withErrorPages } from "./pages/error-pages.ts";
 import { readPageDesign } from "./pages/read-page-design.ts";
-import type { PartContext, ServicePart } from "./parts/service-part.ts";
-import { openPasswords } from "./password/open-passwords.ts";
-import { openPermissions } from "./permissions/open-permissions.ts";
-import { openProviderApi } from "./provider-api/open-provider-api.ts";
-import { openRelationships } from "./relationships/open-relationships.ts";
-import { Removals } from "./removals/removals.ts";
+import { clockedJobs } from "./people/sessions/database-clock.ts";
 import { openRights } from "./rights/open-rights.ts";
-import { openSecondFactors } from "./second-factor-api/open-second-factors.ts";
-import { EncryptionKeyError } from "./secrets/encryption-keys.ts";
-import { openServiceAccounts } from "./service-accounts/open-service-accounts.ts";
-import { openSessions } from "./session-api/open-sessions.ts";
-import { clockedJobs } from "./sessions/clocked-jobs.ts";
-import type { BrowserSessionTables } from "./store/browser-session-tables.ts";
-import { IAM_TABLES, type IamTables } from "./store/tables.ts";
-import { openUsers } from "./users/open-users.ts";
 
 const ROUTES = fileURLToPath(new URL("../gen/routes/iam.json", import.meta.url));
 
@@ -71,14 +74,24 @@ export async function openIam(
 
 async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOptions> {
   const identity = await openIdentity(opened, shortcuts);
-  const removals = new Removals(opened);
+  const removals = await openIamRemovals(opened);
   const rights = openRights(opened, identity);
-  const context: PartContext = { ...opened, identity, removals, rights };
+  const box = openPageTokens(opened.configuration);
+  const pageTokens = new OutsideValues(box, identity.missingKeys);
+  const context: PartContext = { ...opened, identity, removals, rights, pageTokens };
   const { provider, ended } = identity;
   const { keySet } = provider;
   const browsers = openBrowserLogin(browserLoginParts(context));
   const parts: readonly ServicePart[] = [
-    { jobs: identity.jobs, rawHandlers: provider.rawHandlers },
+    {
+      jobs: identity.jobs,
+      metrics: identity.metrics,
+      rawHandlers: provider.rawHandlers,
+      async onClose() {
+        // Together: clients that do not answer must not take the time of the audit.
+        await Promise.all([provider.close?.(), identity.attempts.close()]);
+      },
+    },
     browsers,
     await openBootstrap(context),
     openAuth(context),
@@ -99,6 +112,7 @@ async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOp
     { bindings: [ended.binding], jobs: [removals.job], metrics: removals.metrics },
   ];
   return {
+    version: manifest.version,
     configuration: opened.configuration,
     engine: opened.engine,
     logger: opened.logger,
@@ -147,5 +161,7 @@ function browserLoginParts({ configuration, database, logger, design, identity }
     provider: identity.provider.client,
     verifier: identity.verifier,
     recorder: identity.recorder,
+    attempts: identity.attempts,
+    missingKeys: identity.missingKeys,
   };
 }

@@ -4,22 +4,27 @@ import { join } from "node:path";
 import * as client from "openid-client";
 import type { ServiceDatabase } from "svc-access/database";
 import { createServer } from "svc-access/runtime";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { freePort } from "../../../test/support/free-port.ts";
-import { LocalAccounts } from "../src/accounts/local-accounts.ts";
-import { PasswordHasher } from "../src/accounts/passwords/password-hasher.ts";
+import { pending } from "../../../test/support/pending.ts";
 import { loadIamConfig } from "../src/config/load-iam-config.ts";
+import type { UserTables } from "../src/ground/store/user-tables.ts";
+import { LocalAccounts } from "../src/people/accounts/local-accounts.ts";
+import { PasswordHasher } from "../src/people/accounts/passwords/password-hasher.ts";
+import { FailedAttempts } from "../src/people/accounts/throttle/failed-attempts.ts";
+import { LogoutNotices } from "../src/provider/embedded/logout-notices.ts";
 import { openIam } from "../src/server.ts";
-import type { UserTables } from "../src/store/user-tables.ts";
 import { Browser } from "./support/browser.ts";
 import { PASSWORD } from "./support/memory-accounts.ts";
 import { CALLBACK, CONSOLE, logIn } from "./support/provider-server.ts";
+import { stackSections } from "./support/stack.ts";
 
 test("svc-iam serves logins, and refuses the token of one that has ended, within a second [IDP-22]", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-iam-server-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const port = await freePort();
   const model = join(import.meta.dirname, "../../../model/iam.zed");
+  const stack = await stackSections(model);
   const file = join(folder, "service.yaml");
   writeFileSync(
     file,
@@ -27,6 +32,8 @@ test("svc-iam serves logins, and refuses the token of one that has ended, within
 service: iam
 server:
   http: { address: "127.0.0.1:${port}" }
+  grpc: null
+  metrics: null
 security:
   authn:
     mode: hybrid
@@ -35,8 +42,8 @@ security:
       issuer: http://localhost:${port}/v1/iam/oidc
       audience: [4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1, ${CONSOLE.id}]
     internal_call: { enabled: true, token: an-internal-token-of-development-only }
-  authz: { provider: embedded, model: "${model}" }
-database: { driver: sqlite, file: "${join(folder, "iam.db")}" }
+  authz: ${JSON.stringify({ model, ...stack.authz })}
+database: ${JSON.stringify(stack.database)}
 iam:
   organization: acme
   public_url: http://localhost:${port}
@@ -71,7 +78,16 @@ iam:
     expect.objectContaining({ path: "/v1/iam/oidc/auth", rateLimit: { qps: 50, burst: 200 } }),
   );
   expect(await get("/v1/iam/oidc/auth")).toBe(400);
-  for (const path of ["AUTH", "auth/", "Auth/"]) {
+  const limitedForms = { device: 403, "session/end": 405, "session/end/confirm": 403 };
+  for (const [path, status] of Object.entries(limitedForms)) {
+    const answer = await fetch(`http://localhost:${port}/v1/iam/oidc/${path}`, { method: "POST" });
+    expect([answer.status, answer.headers.get("ratelimit-limit")], path).toEqual([status, "200"]);
+  }
+  const long = "x".repeat(2049);
+  expect(await get(`/v1/iam/oidc/session/end?state=${long}`)).toBe(400);
+  expect(await get(`/v1/iam/oidc/session/end?state=${long.slice(1)}`)).toBe(200);
+  const others = ["DEVICE", "device/", "Session/end", "session/END", "session/end/", "DEVICE/x"];
+  for (const path of ["AUTH", "auth/", "Auth/", ...others]) {
     expect(await get(`/v1/iam/oidc/${path}`), path).toBe(404);
   }
   const login = await fetch(
@@ -98,5 +114,18 @@ iam:
   };
   expect(await me()).toBe(200);
   await client.tokenRevocation(web, tokens.refresh_token ?? "");
-  await expect.poll(me, { interval: 20 }).toBe(401);
+  await expect
+    .poll(me, { message: "the token of the ended login is refused", interval: 20 })
+    .toBe(401);
+
+  // Notices that take long leave the time of the end to the audit.
+  const sent = pending();
+  vi.spyOn(LogoutNotices.prototype, "close").mockReturnValue(sent.promise);
+  const recorded = pending();
+  vi.spyOn(FailedAttempts.prototype, "close").mockImplementation(async () => recorded.resolve());
+  onTestFinished(() => void vi.restoreAllMocks());
+  const stopped = server.stop();
+  expect(await Promise.race([recorded.promise.then(() => "recorded"), stopped])).toBe("recorded");
+  sent.resolve();
+  await stopped;
 });

@@ -208,8 +208,8 @@ export interface AuthorizationEngine {
    */
   watch(from?: Revision, options?: CallOptions): AsyncIterable<Change>;
 
-  /** Whether the engine can answer now. */
-  ready(): Promise<Readiness>;
+  /** Whether the engine can answer now. It never rejects: once the signal aborts, it cannot. */
+  ready(options?: Pick<CallOptions, "signal">): Promise<Readiness>;
 
   /**
    * Registers a callback that is called with the reason when the engine can no longer answer until

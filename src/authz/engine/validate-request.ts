@@ -143,7 +143,8 @@ export class RequestValidator {
       const types = type === undefined ? [...this.#model.definitions.values()] : [type];
       if (!types.some(({ relations }) => relations.has(relation))) {
         const who = type === undefined ? "no type has a" : `the type "${resourceType}" has no`;
-        throw invalid(`${who} relation ${JSON.stringify(relation)}`);
+        const known = types.flatMap(({ relations }) => [...relations.keys()]);
+        throw invalid(`${who} relation ${JSON.stringify(relation)}${hintFor(relation, known)}`);
       }
     }
     if (subject !== undefined) {

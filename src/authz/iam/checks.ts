@@ -11,7 +11,7 @@ import type { StoppableCall } from "../engine/running-calls.ts";
 import { invalid } from "../engine/validate-request.ts";
 import { checkError } from "./map-error.ts";
 import { fromSteps, toCheck } from "./messages.ts";
-import type { Session } from "./session.ts";
+import type { IamSession } from "./session.ts";
 
 /** The most checks of one RPC. */
 const CHUNK = 2000;
@@ -20,7 +20,7 @@ const ATTEMPTS = 4;
 
 /** Decides a check. */
 export async function check(
-  session: Session,
+  session: IamSession,
   request: CheckRequest,
   call: StoppableCall,
 ): Promise<CheckResult> {
@@ -34,7 +34,7 @@ export async function check(
 
 /** Decides a check, with its reasons. */
 export async function explain(
-  session: Session,
+  session: IamSession,
   request: CheckRequest,
   call: StoppableCall,
 ): Promise<ExplainResult> {
@@ -54,7 +54,7 @@ interface BulkResult {
 
 /** Decides many checks at one revision. */
 export async function checkBulk(
-  session: Session,
+  session: IamSession,
   requests: readonly CheckRequest[],
   call: StoppableCall,
 ): Promise<BulkResult> {
@@ -78,7 +78,7 @@ export async function checkBulk(
 
 /** @returns undefined if the parts are of different revisions */
 async function decideAtOneRevision(
-  session: Session,
+  session: IamSession,
   requests: readonly CheckRequest[],
   call: StoppableCall,
 ): Promise<BulkResult | undefined> {
@@ -100,7 +100,7 @@ async function decideAtOneRevision(
 }
 
 type SentResult = Awaited<
-  ReturnType<Session["calls"]["checkBulkPermissions"]>
+  ReturnType<IamSession["calls"]["checkBulkPermissions"]>
 >["results"][number]["result"];
 
 function toItem(result: SentResult): BulkCheckItem {
@@ -114,7 +114,7 @@ function toItem(result: SentResult): BulkCheckItem {
   }
 }
 
-function refusal({ validator }: Session, request: CheckRequest): BulkCheckItem | undefined {
+function refusal({ validator }: IamSession, request: CheckRequest): BulkCheckItem | undefined {
   try {
     validator.check(request);
     return undefined;

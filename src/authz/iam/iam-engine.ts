@@ -1,5 +1,6 @@
 import type { Model } from "../../model/index.ts";
 import type { RelationshipFilter } from "../../model/relationship.ts";
+import type { AskedServer } from "../engine/asked-server.ts";
 import type { AuthorizationEngine } from "../engine/engine.ts";
 import type {
   CallOptions,
@@ -16,7 +17,7 @@ import { lookupResources, lookupSubjects, readRelationships } from "./listings.t
 import { toAny, toPrecondition, toUpdate } from "./messages.ts";
 import { ModelReadiness } from "./model-readiness.ts";
 import type { PermissionCalls } from "./permission-calls.ts";
-import { Session } from "./session.ts";
+import { IamSession } from "./session.ts";
 import { watch } from "./watch.ts";
 
 /** How IAM is asked, and with which model. */
@@ -25,14 +26,16 @@ export interface IamEngineOptions {
   readonly model: Model;
   /** Makes the calls; the engine closes it. */
   readonly calls: PermissionCalls;
+  /** Whom the calls reach, for messages. */
+  readonly server: AskedServer;
 }
 
 /**
  * An engine that asks the IAM service of the platform: no decision is kept. It connects on the first
  * call: while IAM is down, each call is UNAVAILABLE.
  */
-export function createIamEngine({ model, calls }: IamEngineOptions): AuthorizationEngine {
-  const session = new Session(model, calls);
+export function createIamEngine({ model, calls, server }: IamEngineOptions): AuthorizationEngine {
+  const session = new IamSession(model, calls, server);
   const readiness = new ModelReadiness(session);
   return {
     kind: "iam",
@@ -75,7 +78,7 @@ export function createIamEngine({ model, calls }: IamEngineOptions): Authorizati
     lookupSubjects: (request: LookupSubjectsRequest, call?: CallOptions) =>
       session.run(call, (call) => lookupSubjects(session, request, call)),
     watch: (from?: Revision, call?: CallOptions) => watch(session, from, call),
-    ready: () => readiness.ready(),
+    ready: (call?: CallOptions) => readiness.ready(call),
     async close() {
       session.running.close();
       await calls.close();

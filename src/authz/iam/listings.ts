@@ -10,11 +10,11 @@ import type { StoppableCall } from "../engine/running-calls.ts";
 import { invalid, pageSizeOf } from "../engine/validate-request.ts";
 import { given } from "./checks.ts";
 import { fromRelationship, toAny, toFilter } from "./messages.ts";
-import type { Session } from "./session.ts";
+import type { IamSession } from "./session.ts";
 
 /** Lists the relationships that match a filter, of the types that the service's model has. */
 export async function readRelationships(
-  session: Session,
+  session: IamSession,
   filter: RelationshipFilter,
   page: PageRequest,
   call: StoppableCall,
@@ -35,7 +35,7 @@ export async function readRelationships(
 
 /** Lists the ids of the resources that a subject holds a permission on. */
 export async function lookupResources(
-  session: Session,
+  session: IamSession,
   lookup: LookupResourcesRequest,
   call: StoppableCall,
 ): Promise<Page<string>> {
@@ -50,7 +50,7 @@ export async function lookupResources(
 
 /** Lists the subjects that hold a permission on a resource. */
 export async function lookupSubjects(
-  session: Session,
+  session: IamSession,
   lookup: LookupSubjectsRequest,
   call: StoppableCall,
 ): Promise<Page<FoundSubject>> {

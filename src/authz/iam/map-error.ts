@@ -1,3 +1,5 @@
+import { printable } from "../../common/printable.ts";
+import { type AskedServer, titleOf, whyUnreachable } from "../engine/asked-server.ts";
 import { AuthzError, type AuthzErrorCode } from "../engine/authz-error.ts";
 
 /** What a client reports of a failed call. */
@@ -5,6 +7,8 @@ interface CallFailure {
   readonly grpcStatus: number;
   readonly code: string;
   readonly message: string;
+  /** Whether IAM has answered; otherwise the cause is the error of grpc-js. */
+  readonly isRemote?: boolean;
 }
 
 /** Refusals of the engine of IAM, which were meant for its caller. */
@@ -22,33 +26,64 @@ const FAILURES: Readonly<Record<number, AuthzErrorCode>> = {
   // The caller's own end is reported by its signal, so this one is that of IAM.
   1: "UNAVAILABLE",
   4: "DEADLINE_EXCEEDED",
+  7: "UNAVAILABLE",
   14: "UNAVAILABLE",
+  16: "UNAVAILABLE",
 };
 
-/** What a person must fix; no decision is possible, and the caller cannot change that. */
-const MISCONFIGURED: Readonly<Record<number, string>> = {
-  7: "IAM refuses this service",
-  16: "IAM does not accept the internal token of this service",
-};
+const [PERMISSION_DENIED, UNAUTHENTICATED] = [7, 16];
+/** The longest text of IAM in a message, in characters. */
+const MAX_TEXT = 300;
 
 /** A failed call in the codes that all engines share. */
-export function mapCallError(error: unknown): AuthzError {
+export function mapCallError(error: unknown, server: AskedServer): AuthzError {
   if (error instanceof AuthzError) return error;
   if (!isCallFailure(error)) {
     return new AuthzError("INTERNAL", "the call to IAM failed in the client", { cause: error });
   }
   const { grpcStatus, code, message } = error;
-  const misconfigured = MISCONFIGURED[grpcStatus];
-  if (misconfigured !== undefined) {
-    return new AuthzError("UNAVAILABLE", `${misconfigured}: ${message}`, { cause: error });
-  }
+  const options = { cause: error };
   // IAM is overloaded, or the service has too many watches: the request itself is right.
   if (code === "RATE_LIMITED") {
-    return new AuthzError("UNAVAILABLE", `IAM: ${message}`, { cause: error });
+    return new AuthzError("UNAVAILABLE", `${titleOf(server)}: ${oneLine(message)}`, options);
   }
   const refusal = REFUSALS[grpcStatus];
-  if (refusal !== undefined) return new AuthzError(refusal, message, { cause: error });
-  return new AuthzError(FAILURES[grpcStatus] ?? "INTERNAL", `IAM: ${message}`, { cause: error });
+  if (refusal !== undefined) return new AuthzError(refusal, message, options);
+  switch (FAILURES[grpcStatus]) {
+    case "UNAVAILABLE":
+      return new AuthzError("UNAVAILABLE", whyUnavailable(error, server), options);
+    case "DEADLINE_EXCEEDED":
+      // Callers may see it, and the text of grpc-js has addresses.
+      return new AuthzError("DEADLINE_EXCEEDED", "IAM: deadline exceeded", options);
+    default:
+      return new AuthzError("INTERNAL", `IAM: ${oneLine(message)}`, options);
+  }
+}
+
+/** No decision is possible, and the caller cannot change that: what a person must correct. */
+function whyUnavailable(error: Error & CallFailure, server: AskedServer): string {
+  const title = titleOf(server);
+  switch (error.grpcStatus) {
+    case PERMISSION_DENIED:
+      // It names the key of IAM.
+      return `${title} refuses this service: ${oneLine(error.message)}`;
+    case UNAUTHENTICATED:
+      return `${title} does not accept the internal token of this service: ${server.keys.token} here must be one of security.authn.internal_call.token of IAM`;
+    default:
+      return error.isRemote === true
+        ? `${title} cannot answer now: look at its log and its /readyz`
+        : whyUnreachable(server, saidBy(error.cause));
+  }
+}
+
+/** What grpc-js says of a call that no server has answered. */
+function saidBy(cause: unknown): string {
+  return cause instanceof Error ? cause.message : "";
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return printable(line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line);
 }
 
 const CODES: ReadonlySet<string> = new Set<AuthzErrorCode>([

@@ -1,26 +1,28 @@
 import { findGaps, formatGaps, type Model, parseModel } from "../../model/index.ts";
+import { whyNotReady } from "../engine/asked-server.ts";
 import type { Readiness } from "../engine/engine.ts";
-import type { Session } from "./session.ts";
+import type { CallOptions } from "../engine/requests.ts";
+import type { IamSession } from "./session.ts";
 
 /** Says whether IAM answers, and its model contains that of the service. */
 export class ModelReadiness {
-  readonly #session: Session;
+  readonly #session: IamSession;
   /** The last model of IAM, and what it lacks. */
   #compared: { readonly text: string; readonly lack: string | undefined } | undefined;
 
-  constructor(session: Session) {
+  constructor(session: IamSession) {
     this.#session = session;
   }
 
-  async ready(): Promise<Readiness> {
+  async ready(options: CallOptions = {}): Promise<Readiness> {
     try {
-      const { model } = await this.#session.run({}, (call) =>
+      const { model } = await this.#session.run(options, (call) =>
         this.#session.ask(call, (options) => this.#session.calls.getModel({}, options)),
       );
       const lack = this.#lackOf(model);
       return lack === undefined ? { ready: true } : { ready: false, reason: lack };
     } catch (error) {
-      return { ready: false, reason: error instanceof Error ? error.message : "IAM fails" };
+      return { ready: false, reason: whyNotReady(this.#session.server, error) };
     }
   }
 

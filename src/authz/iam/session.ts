@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConsistencySchema } from "../../gen/proto/svc/iam/v1/relationship_pb.ts";
 import type { Model } from "../../model/index.ts";
 import { abortError } from "../engine/abort-error.ts";
+import type { AskedServer } from "../engine/asked-server.ts";
 import type { AuthzError, AuthzErrorCode } from "../engine/authz-error.ts";
 import type { CallOptions, Revision } from "../engine/requests.ts";
 import { RunningCalls, type StoppableCall } from "../engine/running-calls.ts";
@@ -24,17 +25,20 @@ const REVISION_REFUSALS: ReadonlySet<AuthzErrorCode> = new Set([
 ]);
 
 /** What every call to IAM needs. */
-export class Session {
+export class IamSession {
   readonly model: Model;
   readonly calls: PermissionCalls;
+  /** Whom the calls reach, for messages. */
+  readonly server: AskedServer;
   /** Refuses invalid requests before IAM is asked, so that all engines report the same errors. */
   readonly validator: RequestValidator;
   readonly running = new RunningCalls();
   readonly known = new KnownRevision();
 
-  constructor(model: Model, calls: PermissionCalls) {
+  constructor(model: Model, calls: PermissionCalls, server: AskedServer) {
     this.model = model;
     this.calls = calls;
+    this.server = server;
     this.validator = new RequestValidator(model);
   }
 
@@ -84,7 +88,7 @@ export class Session {
   }
 
   errorOf(error: unknown, signal: AbortSignal): AuthzError {
-    return signal.aborted ? abortError(signal) : mapCallError(error);
+    return signal.aborted ? abortError(signal) : mapCallError(error, this.server);
   }
 }
 

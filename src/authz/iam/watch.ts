@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WatchRelationshipsResponse } from "../../gen/proto/svc/iam/v1/permission_pb.ts";
 import { abortError } from "../engine/abort-error.ts";
+import { titleOf } from "../engine/asked-server.ts";
 import { AuthzError } from "../engine/authz-error.ts";
 import type { CallOptions, Change, Revision } from "../engine/requests.ts";
 import { mapCallError } from "./map-error.ts";
 import { fromUpdate } from "./messages.ts";
-import { assertRevision, type Session } from "./session.ts";
+import { assertRevision, type IamSession } from "./session.ts";
 
 /** IAM is never silent for so long: then its peer has gone without closing the connection. */
 const SILENCE_MS = 10_000;
@@ -19,7 +20,7 @@ const PAUSE_MS = 50;
  * @throws AuthzError UNAVAILABLE if the connection is lost; continue from the revision of the last change
  */
 export function watch(
-  session: Session,
+  session: IamSession,
   from: Revision | undefined,
   options: CallOptions = {},
 ): AsyncIterable<Change> {
@@ -30,7 +31,7 @@ export function watch(
 }
 
 async function startOf(
-  session: Session,
+  session: IamSession,
   from: Revision | undefined,
   options: CallOptions,
 ): Promise<Revision> {
@@ -48,7 +49,7 @@ async function startOf(
 }
 
 async function* changes(
-  session: Session,
+  session: IamSession,
   start: Promise<Revision>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Change> {
@@ -56,8 +57,9 @@ async function* changes(
   const { definitions } = session.model;
   for (;;) {
     for await (const news of follow(session, revision, signal)) {
+      // One without updates comes after changes that this service may not read, or has none.
+      if (news.revision !== "") ({ revision } = news);
       if (news.updates.length === 0) continue;
-      ({ revision } = news);
       const updates = news.updates
         .map(fromUpdate)
         .filter(({ relationship }) => definitions.has(relationship.resource.type));
@@ -69,7 +71,7 @@ async function* changes(
 
 /** Reads one stream to its end: IAM ends streams of a certain age. */
 async function* follow(
-  session: Session,
+  session: IamSession,
   fromRevision: Revision,
   caller: AbortSignal | undefined,
 ): AsyncGenerator<WatchRelationshipsResponse> {
@@ -78,7 +80,8 @@ async function* follow(
   const responses = session.calls
     .watchRelationships({ fromRevision }, { signal, timeoutMs: Number.POSITIVE_INFINITY })
     [Symbol.asyncIterator]();
-  const silent = () => new AuthzError("UNAVAILABLE", "IAM: no response during the watch");
+  const silent = () =>
+    new AuthzError("UNAVAILABLE", `${titleOf(session.server)} gave no response during the watch`);
   try {
     for (;;) {
       const timer = setTimeout(() => stop.abort(silent()), SILENCE_MS);
@@ -88,7 +91,7 @@ async function* follow(
     }
   } catch (error) {
     if (signal.aborted) throw abortError(signal);
-    const failure = mapCallError(error);
+    const failure = mapCallError(error, session.server);
     if (failure.code !== "DEADLINE_EXCEEDED") throw failure;
   } finally {
     release();

@@ -17,7 +17,7 @@ import { explain } from "./check/explain.ts";
 import type { ConnectionOptions } from "./client/channel.ts";
 import { Connection } from "./client/connection.ts";
 import { Freshness } from "./client/freshness.ts";
-import { newestOf, type Session } from "./client/session.ts";
+import { newestOf, type SpicedbSession } from "./client/session.ts";
 import { zedTokenOf } from "./client/tokens.ts";
 import { checkAny } from "./lookup/find-resources.ts";
 import { ListingCache, lookupResources, lookupSubjects } from "./lookup/lookups.ts";
@@ -63,7 +63,7 @@ export async function createSpicedbEngine(options: SpicedbEngineOptions): Promis
   const { model } = options;
   refuseSubtractedParentheses(model);
   const connection = new Connection(options);
-  const session: Session = {
+  const session: SpicedbSession = {
     model,
     validator: new RequestValidator(model),
     connection,
@@ -102,7 +102,7 @@ export async function createSpicedbEngine(options: SpicedbEngineOptions): Promis
     lookupSubjects: (request: LookupSubjectsRequest, call?: CallOptions) =>
       run(call, (call) => lookupSubjects(session, cache, request, call)),
     watch: (from?: Revision, call?: CallOptions) => watch(session, from, call),
-    ready: () => schemaReadiness(connection, model),
+    ready: (call?: CallOptions) => schemaReadiness(connection, model, call),
     writeSchema: (schema: string, options?: SchemaWriteOptions) =>
       run(options, (call) => writeSchema(session, schema, { ...options, ...call })),
     close: async () => connection.close(),

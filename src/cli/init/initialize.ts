@@ -11,6 +11,7 @@ import { COPIES, shippedProtos } from "./shipped-protos.ts";
 import { generatedCode, sourceFolders } from "./starter/generated-code.ts";
 import { serviceStarter } from "./starter/service-starter.ts";
 import { configLacks, modelLacks } from "./starter/starter-lacks.ts";
+import { choosePorts } from "./starter/starter-ports.ts";
 import { tsconfig, tsconfigLacks } from "./tsconfig.ts";
 import { readWorkspace, type Workspace } from "./workspace.ts";
 
@@ -43,8 +44,11 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
   const root = own[0] as string;
   const plugin = checkPluginCommand(installedAt(folder));
   const gen = generatedCode(service === undefined ? "gen" : outputFolder(folder));
+  const ports = service === undefined ? undefined : choosePorts(folder, service);
   const starter =
-    service === undefined ? undefined : serviceStarter(service, root, installedAt(folder), gen);
+    service === undefined || ports === undefined
+      ? undefined
+      : serviceStarter(service, root, installedAt(folder), gen, ports);
   if (service !== undefined) refuseOtherService(folder, service);
   // Reading may fail, so it comes before any write.
   const bufGenLacks = additionsToBufGen(folder);
@@ -69,6 +73,10 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
     const [config, model] = ["svc-access.yaml", "model.zed"] as const;
     printMissing(config, configLacks(given(config), contentOf(starter, config), service));
     printMissing(model, modelLacks(given(model), contentOf(starter, model), given(proto)));
+  }
+  if (ports !== undefined && !kept.includes("service.yaml")) {
+    const { http, grpc, metrics } = ports;
+    say(`${service} listens on ${http} (HTTP), ${grpc} (gRPC) and ${metrics} (metrics)`);
   }
   if (!isCleaned && !kept.includes("buf.gen.yaml")) {
     say(

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { shellWord } from "../../common/shell-word.ts";
 
 const SERVICES_NEED = 24;
 /** The first TypeScript version with every option of the `tsconfig.json` that `init` writes. */
@@ -11,14 +12,14 @@ export function nextSteps(folder: string, root: string, service: string | undefi
   const installs = installSteps(folder, service !== undefined);
   const above = sharedPackage(folder, installs.length > 0, service !== undefined);
   // npm would find it by itself, and change it unnoticed.
-  const prefix = above === "" ? "" : ` --prefix ${quoted(above)}`;
+  const prefix = above === "" ? "" : ` --prefix ${shellWord(above)}`;
   steps.unshift(...installs.map((step) => step.replace("npm install", `npm install${prefix}`)));
   const isNew = above === "" && !existsSync(join(folder, "package.json"));
   // Node.js treats generated code as modules only with this type.
   if (isNew || !isModule(folder)) steps.unshift(`npm pkg set${prefix} type=module`);
   if (isNew) steps.unshift("npm init -y");
   const below = relative(process.cwd(), resolve(folder)).split(sep).join("/");
-  if (below !== "") steps.unshift(`cd ${quoted(below)}`);
+  if (below !== "") steps.unshift(`cd ${shellWord(below)}`);
   if (service !== undefined) steps.push("node --test", "node src/main.ts");
   const lines = steps.map((step) => `  ${step}\n`).join("");
   const where = root === "." ? "" : ` below ${root}/`;
@@ -121,9 +122,4 @@ function manifest(path: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
-}
-
-/** Quotes a path for a shell. */
-function quoted(path: string): string {
-  return /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -10,7 +10,7 @@ import {
   formatDiagnostic,
 } from "../../diagnostics/diagnostic.ts";
 import { UsageError } from "../../diagnostics/usage-error.ts";
-import type { MergeConflict, MergedModel } from "../../model/merge-models.ts";
+import type { MergedModel } from "../../model/merge-models.ts";
 import { count, findingsOf } from "../report/findings.ts";
 
 interface MergeFlags {
@@ -39,22 +39,32 @@ Examples:
   svc-access model merge services/*/model.zed | zed schema write /dev/stdin
   svc-access model merge --format json hub.zed git.zed
 
-A definition that several models have must mean the same in each; the order of its members, white
-space and comments do not matter. The output does not depend on the order of the files.
+Each model has all definitions that it names. A definition that several models have must mean the same
+in each; the order of its members, white space and comments do not matter. A model that names group,
+zone or service_account has those of iam.zed:
+  awk '/^definition (service_account|zone|group) /,/}$/' \\
+    node_modules/svc-access/model/iam.zed >> model.zed
+The output does not depend on the order of the files.
 Exit codes: 0 merged, 1 conflicts and nothing written, 2 usage or unreadable input.`,
     )
     .action(merge);
 }
 
 async function merge(paths: readonly string[], flags: MergeFlags): Promise<void> {
-  const [{ loadModel }, { mergeModels }, { printModel }] = await Promise.all([
-    import("./files.ts"),
-    import("../../model/merge-models.ts"),
-    import("../../model/print-model.ts"),
-  ]);
-  const names = [...new Set(paths.map(displayPath))];
-  const merged = mergeModels(names.map((file) => ({ file, model: loadModel(file) })));
-  const diagnostics = merged.conflicts.map(describe).sort(compareDiagnostics);
+  const [{ loadModels }, { describeConflict }, { mergeModels }, { printModel }] = await Promise.all(
+    [
+      import("./load-models.ts"),
+      import("./merge-conflict.ts"),
+      import("../../model/merge-models.ts"),
+      import("../../model/print-model.ts"),
+    ],
+  );
+  const models = loadModels(paths);
+  const names = models.map(({ file }) => file);
+  const merged = mergeModels(models);
+  const diagnostics = merged.conflicts
+    .map((conflict) => describeConflict(conflict, models))
+    .sort(compareDiagnostics);
   if (diagnostics.length > 0) {
     if (flags.format === "json") printJson(diagnostics, undefined);
     else {
@@ -89,19 +99,6 @@ function textOf(
 /** Names on one line: a line break in a name would end the comment. */
 function onOneLine(names: readonly string[]): string {
   return printable(names.join(", "));
-}
-
-function describe(conflict: MergeConflict): Diagnostic {
-  const { what, file, position, otherFile, otherPosition } = conflict;
-  const other = `${otherFile}:${otherPosition.line}:${otherPosition.column}`;
-  return {
-    rule: "MODEL_MERGE_CONFLICT",
-    severity: "error",
-    message: `${what}; the other is at ${other}; make both equal, or rename one of them`,
-    file,
-    line: position.line,
-    column: position.column,
-  };
 }
 
 function printJson(diagnostics: readonly Diagnostic[], model: string | undefined): void {

@@ -14,8 +14,14 @@ export type {
   Updateable,
 } from "kysely";
 export { sql } from "kysely";
-export type { DatabaseKind, DatabaseSettings, PoolStats } from "../database.ts";
+export {
+  type DatabaseKind,
+  type DatabaseSettings,
+  IS_SHARED,
+  type PoolStats,
+} from "../database.ts";
 export { DatabaseError, type DatabaseErrorCode } from "../database-error.ts";
+export { databaseTime } from "../database-time.ts";
 export type { TableRight, TableRights } from "../postgres/postgres-rights.ts";
 export type { ColumnTypes, TableChange } from "../tables.ts";
 export {

@@ -1,5 +1,5 @@
-import { type Kysely, sql } from "kysely";
-import type { Database } from "../database.ts";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { Database, DatabaseKind } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
 import { isWithoutTable } from "../tables.ts";
 
@@ -37,12 +37,12 @@ export async function createHistory(
     .addPrimaryKeyConstraint("component_migrations_key", ["component", "version"])
     .execute();
   // A failed statement would end the transaction, and altering needs more rights than looking.
-  const query =
-    kind === "sqlite"
-      ? sql`select 1 from pragma_table_info('component_migrations') where name = 'name'`
-      : sql`select 1 from information_schema.columns where table_schema = ${schema}
-          and table_name = 'component_migrations' and column_name = 'name'`;
-  const { rows } = await query.execute(connection);
+  const query: Record<DatabaseKind, RawBuilder<unknown>> = {
+    sqlite: sql`select 1 from pragma_table_info('component_migrations') where name = 'name'`,
+    postgres: sql`select 1 from information_schema.columns where table_schema = ${schema}
+      and table_name = 'component_migrations' and column_name = 'name'`,
+  };
+  const { rows } = await query[kind].execute(connection);
   if (rows.length > 0) return;
   await connection.schema.alterTable("component_migrations").addColumn("name", "text").execute();
 }

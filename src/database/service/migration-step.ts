@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database, DatabaseKind } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
 
@@ -17,6 +17,7 @@ const RESERVED: readonly string[] = [
   "job_leases",
   "meta",
   "migrations",
+  "pending_removals",
   "relationships",
 ];
 
@@ -62,14 +63,10 @@ async function reservedTables(
   { kind, schema }: Database<any>,
 ): Promise<readonly string[]> {
   const names = sql.join(RESERVED);
-  const query =
-    kind === "sqlite"
-      ? sql<{
-          name: string;
-        }>`select name from sqlite_schema where type = 'table' and name in (${names})`
-      : sql<{
-          name: string;
-        }>`select tablename as name from pg_tables where schemaname = ${schema} and tablename in (${names})`;
-  const { rows } = await query.execute(connection);
+  const query: Record<DatabaseKind, RawBuilder<{ name: string }>> = {
+    sqlite: sql`select name from sqlite_schema where type = 'table' and name in (${names})`,
+    postgres: sql`select tablename as name from pg_tables where schemaname = ${schema} and tablename in (${names})`,
+  };
+  const { rows } = await query[kind].execute(connection);
   return rows.map(({ name }) => name);
 }

@@ -72,21 +72,45 @@ export class CompiledRead<Tables, Values extends object, Row> implements Prepare
     assertReads(this.#query);
   }
 
-  async first(values: Values): Promise<Row | undefined> {
-    return (await this.#rows(values, true))[0];
+  first(values: Values): Promise<Row | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#read(values, true, (rows) => resolve(rows[0]), reject);
+    });
   }
 
   all(values: Values): Promise<readonly Row[]> {
-    return this.#rows(values, false);
+    return new Promise((resolve, reject) => {
+      this.#read(values, false, resolve, reject);
+    });
   }
 
-  async #rows(values: Values, isFirst: boolean): Promise<readonly Row[]> {
+  /** With callbacks: a read costs little more than a promise, and each run has one, not three. */
+  #read(
+    values: Values,
+    isFirst: boolean,
+    found: (rows: readonly Row[]) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const parameters = this.#parameters(values);
+    const alone = () => void this.#alone(parameters).then(found, failed);
+    if (this.#database.read === undefined) return alone();
+    this.#database.read({
+      query: this.#query,
+      parameters,
+      isFirst,
+      resolve: (rows) => (rows === undefined ? alone() : found(rows as readonly Row[])),
+      reject: failed,
+    });
+  }
+
+  #parameters(values: Values): readonly unknown[] {
     this.#assertUsable();
-    const parameters = this.#query.parameters.map((parameter) =>
+    return this.#query.parameters.map((parameter) =>
       parameter instanceof Placeholder ? values[parameter.name as keyof Values] : parameter,
     );
-    const read = await this.#database.read?.(this.#query, parameters, isFirst);
-    if (read !== undefined) return read as readonly Row[];
+  }
+
+  async #alone(parameters: readonly unknown[]): Promise<readonly Row[]> {
     const query: CompiledQuery<Row> = { ...this.#query, parameters };
     return (await this.#database.kysely.executeQuery(query)).rows;
   }

@@ -62,7 +62,7 @@ export interface ServiceTables {
 }
 
 const NAME = /^[a-z][a-z0-9_]{0,62}$/;
-const RESERVED: ReadonlySet<string> = new Set(["audit", "idempotency", "jobs"]);
+const RESERVED: ReadonlySet<string> = new Set(["audit", "idempotency", "jobs", "removals"]);
 
 /**
  * The steps of a service in the form of those of this package.

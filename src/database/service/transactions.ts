@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IsolationLevel, Kysely, KyselyPlugin, Transaction } from "kysely";
 import { within } from "../../common/within.ts";
-import type { Database } from "../database.ts";
+import { type Database, IS_SHARED } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
 
 /** The options of a transaction. */
@@ -78,7 +78,7 @@ export class Transactions<Tables> {
     const { kysely, kind } = this.#database;
     const begin = kysely.transaction();
     const isolated =
-      kind === "sqlite" || isolation === undefined ? begin : begin.setIsolationLevel(isolation);
+      !IS_SHARED[kind] || isolation === undefined ? begin : begin.setIsolationLevel(isolation);
     let failure: { readonly error: unknown } | undefined;
     const running = isolated.execute(async (transaction) => {
       const state = { isOpen: true };

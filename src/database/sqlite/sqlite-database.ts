@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { type CompiledQuery, Kysely, type Logger } from "kysely";
-import type { Database, PoolStats } from "../database.ts";
+import { Kysely, type Logger } from "kysely";
+import type { Database, DatabaseRead, PoolStats } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
 import { PatientSqliteDialect, SqliteConnection } from "./sqlite-connection.ts";
 import { explainSqlite, isOfProgram } from "./sqlite-errors.ts";
@@ -54,12 +54,8 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
     this.#reads = new TurnReads({ connection, isTaken, assertUsable, log, explain });
   }
 
-  read(
-    query: CompiledQuery,
-    parameters: readonly unknown[],
-    isFirst: boolean,
-  ): Promise<readonly unknown[] | undefined> {
-    return this.#reads.read(query, parameters, isFirst);
+  read(read: DatabaseRead): void {
+    this.#reads.read(read);
   }
 
   as<Others>(): Database<Others> {

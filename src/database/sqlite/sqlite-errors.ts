@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { DatabaseError, NoAnswerError } from "../database-error.ts";
 
 /** Explains an error of an SQLite file and its fix. */
@@ -66,6 +66,7 @@ const BESIDE = ["-lock", "-lock-journal", "-wal", "-shm"];
 
 /** Finds the file that could not be opened, which SQLite does not name. */
 function unwritable(file: string): string {
+  if (isFolder(file)) return `the store ${file} is a folder: name a file in it`;
   const user = process.getuid?.();
   const beside = BESIDE.map((end) => `${file}${end}`).find(
     (path) => existsSync(path) && !isWritable(path),
@@ -73,6 +74,14 @@ function unwritable(file: string): string {
   return beside === undefined || !isWritable(file)
     ? `the store ${file} cannot be opened for writing: give user ${user} write access to the file and its folder`
     : `the store ${file} cannot be opened, as ${beside} belongs to another user: make user ${user} its owner`;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function isWritable(path: string): boolean {

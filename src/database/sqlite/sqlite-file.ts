@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
+import type { DatabaseSettings } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
@@ -13,6 +14,16 @@ export function sqliteFileProblem(file: string): string | undefined {
   if (/^file:/i.test(file))
     return "must be the path of a file, not a URI: leave out file: and everything after ?";
   return undefined;
+}
+
+/** Whether a file has no database yet: opening it would create one. */
+export function isAbsentFile(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+}
+
+/** Whether the database of a configuration is a file that has none yet. */
+export function isAbsentDatabase({ driver, file }: DatabaseSettings): boolean {
+  return driver === "sqlite" && file !== undefined && isAbsentFile(file);
 }
 
 /** An open file, whose name may later refer to another file. */

@@ -1,4 +1,5 @@
 import type { CompiledQuery, Logger } from "kysely";
+import type { DatabaseRead } from "../database.ts";
 import { isBusy } from "./busy-patience.ts";
 import type { ImmediateRead } from "./immediate-read.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
@@ -13,15 +14,6 @@ export interface TurnReadsOptions {
   readonly log: Logger;
   /** Replaces the errors of statements. */
   readonly explain: (error: unknown) => unknown;
-}
-
-/** A read that waits for the end of its turn. */
-interface Waiting {
-  readonly query: CompiledQuery;
-  readonly parameters: readonly unknown[];
-  readonly isFirst: boolean;
-  readonly resolve: (rows: readonly unknown[] | undefined) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -40,7 +32,7 @@ const AT_ONCE = 256;
 export class TurnReads {
   readonly #options: TurnReadsOptions;
   readonly #prepared = new WeakMap<CompiledQuery, ImmediateRead>();
-  #waiting: Waiting[] = [];
+  #waiting: DatabaseRead[] = [];
   /** When statements were allowed. */
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -48,16 +40,10 @@ export class TurnReads {
     this.#options = options;
   }
 
-  /** The rows of a query; undefined if it must run by itself, as another statement has the connection. */
-  read(
-    query: CompiledQuery,
-    parameters: readonly unknown[],
-    isFirst: boolean,
-  ): Promise<readonly unknown[] | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ query, parameters, isFirst, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.#runTurn());
-    });
+  /** Reads at the end of the turn; nothing if another statement has the connection by then. */
+  read(read: DatabaseRead): void {
+    this.#waiting.push(read);
+    if (this.#waiting.length === 1) setImmediate(() => this.#runTurn());
   }
 
   #runTurn(): void {
@@ -87,11 +73,11 @@ export class TurnReads {
     }
   }
 
-  #answer(reads: readonly Waiting[]): void {
+  #answer(reads: readonly DatabaseRead[]): void {
     for (const read of reads) this.#answerOne(read);
   }
 
-  #answerOne({ query, parameters, isFirst, resolve, reject }: Waiting): void {
+  #answerOne({ query, parameters, isFirst, resolve, reject }: DatabaseRead): void {
     const { assertUsable, log, explain } = this.#options;
     const begin = performance.now();
     try {

@@ -2,7 +2,14 @@ import { servesHost } from "../../config/check-edge.ts";
 import type { EdgeConfig, IdentityConfig } from "../../config/edge-config.ts";
 import { originsOf } from "../../config/frontend.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
-import type { Access, FrontendPlan, LimitPlan, PathMatch, RouteEntry, RouteMatch } from "./plan.ts";
+import type {
+  Access,
+  FrontendPlan,
+  LimitPlan,
+  PathMatch,
+  PlannedRoute,
+  RouteMatch,
+} from "./plan.ts";
 import type { HostClaims } from "./plan-host.ts";
 import { loginPolicy } from "./plan-policies.ts";
 import type { ClaimSource, RouteClaim } from "./route-claims.ts";
@@ -109,7 +116,7 @@ export function planFrontend(
   };
 }
 
-function entryOf(claim: RouteClaim, match: RouteMatch, policy: string): RouteEntry {
+function entryOf(claim: RouteClaim, match: RouteMatch, policy: string): PlannedRoute {
   const { owner, exposure, shape, access } = claim;
   return {
     owner,

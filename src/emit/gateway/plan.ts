@@ -75,11 +75,11 @@ export interface RulePlan {
   readonly backend: BackendTarget;
   /** The time limit of the response; `0s` means no limit. */
   readonly timeout: string;
-  readonly entries: readonly RouteEntry[];
+  readonly entries: readonly PlannedRoute[];
 }
 
 /** A match, its owner, and the policy that covers it. */
-export interface RouteEntry {
+export interface PlannedRoute {
   readonly owner: OwnerPlan;
   readonly exposure: Exposure;
   /** The template without its variable names: `/v1/skills/*`. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { HttpRoutePlan, LimitPlan, RouteEntry, RulePlan } from "./plan.ts";
+import type { HttpRoutePlan, LimitPlan, PlannedRoute, RulePlan } from "./plan.ts";
 import type { BackendTarget } from "./plan-references.ts";
 
 /** The limits of the Gateway API (checked by its CRD). */
@@ -10,7 +10,7 @@ const MAX_NAME = 253;
 
 /** An entry with the properties that decide on its rule. */
 export interface PackedEntry {
-  readonly entry: RouteEntry;
+  readonly entry: PlannedRoute;
   readonly backend: BackendTarget;
   readonly timeout: string;
   readonly limit?: number;

@@ -148,9 +148,14 @@ function describeService(
   };
 }
 
+/** For buf, and not for readers. */
+const LINT_DIRECTIVE = /^\s*buf:lint:ignore\b/;
+
 /** The comment of an RPC as documentation of its handler, indented for the template. */
 function docComment(comment: string | undefined, rpc: Rpc): string {
-  const lines = commentLines((comment ?? "").trimEnd());
+  const all = commentLines((comment ?? "").trimEnd());
+  const lines = all.filter((line) => !LINT_DIRECTIVE.test(line));
+  while (lines.at(-1)?.trim() === "") lines.pop();
   if (rpc.deprecated) lines.push("", " @deprecated");
   while (lines[0]?.trim() === "") lines.shift();
   if (lines.length === 0) return "";

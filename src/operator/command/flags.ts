@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { InvalidArgumentError, Option } from "commander";
+import type { ListenAddresses } from "../../runtime/configuration/listen-addresses.ts";
 import type { ServiceConfig } from "../../runtime/configuration/service-config.ts";
 
 /** An error that the user must fix: a flag, a file, a locked store. The message says how. */
@@ -86,6 +87,13 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** These commands do not listen, and only the program of the service knows its default addresses. */
+const ANY_ADDRESSES: Required<ListenAddresses> = {
+  http: "127.0.0.1:0",
+  grpc: "127.0.0.1:0",
+  metrics: "127.0.0.1:0",
+};
+
 /**
  * Reads the configuration of a service, which is another program: sections that only it knows are
  * ignored. It finds a misspelt key itself when it starts.
@@ -94,5 +102,5 @@ export function wholeNumber(text: string): number {
  */
 export async function readConfig(file: string): Promise<ServiceConfig> {
   const { loadServiceConfig } = await import("../../runtime/configuration/load-service-config.ts");
-  return loadServiceConfig(file, { ignoreOtherSections: true }).config;
+  return loadServiceConfig(file, { ignoreOtherSections: true, addresses: ANY_ADDRESSES }).config;
 }

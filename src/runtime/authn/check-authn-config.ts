@@ -6,19 +6,27 @@ import {
   type ServiceConfig,
 } from "../configuration/service-config.ts";
 import { LOOPBACK, PeerTrust } from "../peer/peer-trust.ts";
-import { readSecretFile } from "../secret/read-secret-file.ts";
 import { checkInternalCalls } from "./internal/check-internal-calls.ts";
-import { TOKEN_RULES } from "./internal/internal-token.ts";
+import { readTokenFile, type TokenFileReader } from "./internal/internal-token.ts";
 import { emptyTokens, tokenSources } from "./internal/token-sources.ts";
 
 /** The problems that prevent a start, since callers could not be identified with certainty. */
 export function checkAuthnConfig(config: ServiceConfig): ConfigProblem[] {
+  return problemsOf(config, readTokenFile);
+}
+
+/** The same without those of the files of tokens, for a program that does not serve. */
+export function checkAuthnKeys(config: ServiceConfig): ConfigProblem[] {
+  return problemsOf(config, () => ({}));
+}
+
+function problemsOf(config: ServiceConfig, read: TokenFileReader): ConfigProblem[] {
   return [
     ...checkSwitches(config),
     ...checkTrustedPeers(config),
     ...checkOidc(config),
-    ...checkRevocation(config),
-    ...checkInternalCalls(config.security.authn.internal_call),
+    ...checkRevocation(config, read),
+    ...checkInternalCalls(config.security.authn.internal_call, read),
   ];
 }
 
@@ -114,7 +122,7 @@ function* checkOidc(config: ServiceConfig): Iterable<ConfigProblem> {
   }
 }
 
-function* checkRevocation(config: ServiceConfig): Iterable<ConfigProblem> {
+function* checkRevocation(config: ServiceConfig, read: TokenFileReader): Iterable<ConfigProblem> {
   const { enabled, mode, revocation } = config.security.authn;
   if (revocation === undefined || !enabled || mode === "disabled") return;
   const key = "security.authn.revocation";
@@ -133,7 +141,7 @@ function* checkRevocation(config: ServiceConfig): Iterable<ConfigProblem> {
     );
   }
   const { token_file: file } = revocation;
-  const why = file === undefined ? undefined : readSecretFile(file, TOKEN_RULES).problem;
+  const why = file === undefined ? undefined : read(file).problem;
   if (why !== undefined) {
     yield problem(["revocation", "token_file"], `${key}.token_file (${file}) ${why}`);
   }

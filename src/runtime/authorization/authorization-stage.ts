@@ -13,6 +13,7 @@ import {
   type PlannedCheck,
   planAuthorization,
 } from "./authorization-plan.ts";
+import { countUndecided } from "./engine-failures.ts";
 
 /** The options of authorization. */
 export interface AuthorizationOptions {
@@ -127,7 +128,7 @@ function undecided(
   events: RuntimeEvents,
 ): undefined {
   if (isUncheckable(error, principal)) return decide(call, false, events);
-  events.authorization("unavailable");
+  countUndecided(call, events);
   throw call.abortReason ?? noDecision(error);
 }
 

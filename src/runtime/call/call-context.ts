@@ -115,6 +115,11 @@ export interface AuditRecord {
    * Never a secret: values that look like one, or have the name of one, are omitted.
    */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
+  /**
+   * For what must not happen without its event, which is then recorded before: `record` throws UNAVAILABLE if it
+   * cannot be stored now, instead of storing it once the database is back.
+   */
+  readonly mustBeStored?: boolean;
 }
 
 /**
@@ -149,7 +154,7 @@ export interface CallAudit {
    * if its caller has disconnected.
    *
    * @throws TypeError for an event that is not valid; RangeError for one too many; Error where the
-   * service has no database, or its server has ended
+   * service has no database, or its server has ended; ServiceError UNAVAILABLE for one with `mustBeStored`
    */
   record(event: AuditRecord): Promise<void>;
 }

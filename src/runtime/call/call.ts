@@ -33,8 +33,10 @@ export interface CallStart {
    * Encodes a response message, so that an encoding failure is an error of the call; absent if
    * messages are encoded later.
    */
-  readonly encodeResponse?: ((response: unknown) => unknown) | undefined;
+  readonly encodeResponse?: EncodeResponse | undefined;
 }
+
+type EncodeResponse = (response: unknown, call: Call) => unknown;
 
 /** The kind of credential that identified the caller. */
 export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" | "cookie";
@@ -84,13 +86,19 @@ export class Call implements CallContext {
   auditOf: ((call: Call) => CallAudit) | undefined;
   /** How many bytes were sent, for the log; set by the adapter. */
   responseBytes = 0;
+  /** Calls a function once its response is sent; undefined if nobody writes to it after the call. */
+  whenSent: ((sent: () => void) => void) | undefined;
   /** The HTTP status of the response if the handler chose it, as raw handlers do. */
   responseStatus = 200;
+  /** The error that a raw handler has answered with itself, by its status; for logs, metrics and traces. */
+  answeredError: ServiceError | undefined;
+  /** Why, as the handler has named it; also of a failure that its protocol reports with another status. */
+  namedFailure: ServiceError | undefined;
   /** Its index among the calls under way; negative if it is not one of them. */
   place = -1;
 
   readonly #readRequest: () => unknown;
-  readonly #encodeResponse: ((response: unknown) => unknown) | undefined;
+  readonly #encodeResponse: EncodeResponse | undefined;
   #audit: CallAudit | undefined;
   #responseHeaders: ResponseFields | undefined;
   #responseBegun = false;
@@ -168,7 +176,7 @@ export class Call implements CallContext {
 
   /** For the chain: a response message in the form that the adapter needs. */
   encodeResponse(response: unknown): unknown {
-    return this.#encodeResponse === undefined ? response : this.#encodeResponse(response);
+    return this.#encodeResponse === undefined ? response : this.#encodeResponse(response, this);
   }
 
   /** @throws TypeError for a header that cannot be sent; Error where the response was begun */

@@ -40,7 +40,8 @@ export class HandlerRun {
     }
     this.#running++;
     (answer as Promise<unknown>).then(
-      () => this.#ended({ error: undefined }),
+      // A raw handler may have answered with an error, and an interceptor may replace it.
+      () => this.#ended({ error: call.answeredError }),
       (error: unknown) => this.#ended({ error: errorOf(call, error) }),
     );
     return answer;

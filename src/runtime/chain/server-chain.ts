@@ -23,17 +23,20 @@ export interface ServerChainParts {
   readonly authorization: Stage;
   readonly audit: AuditTrail;
   readonly admission: readonly AdmissionCheck[];
-  readonly after: readonly Interceptor[];
+  /** The interceptors around the handler of an RPC. */
+  readonly after: (rpc: string) => readonly Interceptor[];
   readonly observers: readonly CallObserver[];
 }
 
 /** The single path from a call to its handler, for all transports. */
 export class ServerChain {
   readonly #parts: ServerChainParts;
+  readonly #steps: readonly Step[];
   readonly #deadlines: { readonly unary: Deadlines; readonly stream: Deadlines };
 
   constructor(parts: ServerChainParts) {
     this.#parts = parts;
+    this.#steps = stepsBeforeHandler(parts);
     const { unary, stream } = parts.timeoutMs;
     this.#deadlines = { unary: new Deadlines(unary), stream: new Deadlines(stream) };
   }
@@ -116,32 +119,35 @@ export class ServerChain {
     return this.#authorized(call, progress);
   }
 
-  /** Authorization and audit, admission, custom after, handler. */
-  async #authorized(call: Call, progress: Progress): Promise<unknown> {
-    const { authorization, audit, admission, after } = this.#parts;
-    const isAudited = call.method.policy.audit !== undefined;
-    // One for the call, even if an interceptor calls `next` several times: effects of earlier runs
-    // remain.
-    if (isAudited) progress.handlerRun ??= new HandlerRun();
-    const request = progress.request();
-    call.request = request instanceof Promise ? await request : request;
-    // One of the calls that arrived with it has a large response: this one waits before its own work.
-    if (responsesOfTurn.delays(call.method)) await itsTurn(call);
-    const authorized = authorization(call);
-    if (authorized !== undefined) await authorized;
-    if (isAudited) {
-      const begun = audit.begin(call);
-      if (begun !== undefined) await begun;
+  /**
+   * Authorization and audit, admission, custom after, handler. Of most calls no step waits, and a
+   * promise for them would cost as much as one of them.
+   *
+   * @param first the first step that is still to do
+   */
+  #authorized(call: Call, progress: Progress, first = 0): Promise<unknown> {
+    for (let index = first; index < this.#steps.length; index++) {
+      const step = this.#steps[index] as Step;
+      const waits = step(call, progress);
+      if (waits !== undefined) {
+        // What a service adds may return another thenable.
+        return Promise.resolve(waits).then(() => this.#authorized(call, progress, index + 1));
+      }
     }
-    for (const check of admission) {
-      const admitted = check(call);
-      if (admitted !== undefined) await admitted;
-    }
-    // What the handler returns may be as large as the response.
-    if (responsesOfTurn.delays(call.method)) await itsTurn(call);
+    const after = this.#parts.after(call.rpc);
     return after.length === 0
-      ? await this.#handled(call, progress)
-      : await intercept(after, call, async () => this.#handled(call, progress));
+      ? this.#handledLater(call, progress)
+      : intercept(after, call, () => this.#handledLater(call, progress));
+  }
+
+  /** The handler, as interceptors have it: always a promise. An async function would wait three times for one. */
+  #handledLater(call: Call, progress: Progress): Promise<unknown> {
+    try {
+      const handled = this.#handled(call, progress);
+      return handled instanceof Promise ? handled : Promise.resolve(handled);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   #handled(call: Call, progress: Progress): Promise<unknown> | AsyncIterable<unknown> {
@@ -216,10 +222,10 @@ export class ServerChain {
     error: ServiceError | undefined,
   ): void | Promise<void> {
     const { audit } = this.#parts;
-    const answer: CallEnd = { error };
+    const answer: CallEnd = { error: error ?? call.answeredError };
     const complete = () => {
-      const { error: ended, isCutOff } = handlerRun.end ?? answer;
-      return audit.complete(call, ended, answer, isCutOff);
+      const { error: failure, isCutOff } = handlerRun.end ?? answer;
+      return audit.complete(call, failure, answer, isCutOff);
     };
     if (handlerRun.over(complete)) return complete();
     audit.outlast(call, answer);
@@ -228,8 +234,45 @@ export class ServerChain {
 
   #notify(call: Call, error: ServiceError | undefined): void {
     call.endedAt = performance.now();
-    for (const observer of this.#parts.observers) observer.end(call, error);
+    const seen = error ?? call.answeredError;
+    for (const observer of this.#parts.observers) observer.end(call, seen);
   }
+}
+
+/** A step between the identification of the caller and the handler; it returns a promise if it must wait. */
+type Step = (call: Call, progress: Progress) => void | Promise<void>;
+
+function stepsBeforeHandler({ authorization, audit, admission }: ServerChainParts): Step[] {
+  const takeTurn: Step = (call) =>
+    responsesOfTurn.delays(call.method) ? itsTurn(call) : undefined;
+  return [
+    readRequest,
+    // One of the calls that arrived with it has a large response: this one waits before its own work.
+    takeTurn,
+    authorization,
+    (call) => (call.method.policy.audit === undefined ? undefined : audit.begin(call)),
+    ...admission.map(
+      (check): Step =>
+        (call) =>
+          check(call),
+    ),
+    // What the handler returns may be as large as the response.
+    takeTurn,
+  ];
+}
+
+function readRequest(call: Call, progress: Progress): void | Promise<void> {
+  // One for the call, even if an interceptor calls `next` several times: effects of earlier runs
+  // remain.
+  if (call.method.policy.audit !== undefined) progress.handlerRun ??= new HandlerRun();
+  const request = progress.request();
+  if (!(request instanceof Promise)) {
+    call.request = request;
+    return undefined;
+  }
+  return request.then((read: unknown) => {
+    call.request = read;
+  });
 }
 
 /** Waits until the call may take memory for its response. @throws ServiceError once it is aborted */

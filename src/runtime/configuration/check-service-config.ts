@@ -1,8 +1,9 @@
-import type { EngineKind } from "../../authz/engine/engine.ts";
+import { ENGINE_KINDS, type EngineKind } from "../../authz/engine/engine.ts";
 import type { ConfigDocument } from "../../config/config-document.ts";
 import { formatPath } from "../../config/describe-issue.ts";
 import { sqliteFileProblem } from "../../database/sqlite/sqlite-file.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
+import { SERVERS } from "./listen-addresses.ts";
 import { secretsIn } from "./secret-values.ts";
 import { secretsOfSection } from "./sections.ts";
 import {
@@ -32,7 +33,6 @@ export function* checkServiceConfig(config: ServiceConfig): Iterable<ServiceConf
   yield* checkRegistry(config);
 }
 
-const SERVERS = ["http", "grpc", "metrics"] as const;
 const ANY_HOST: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 function* checkServers({ server }: ServiceConfig): Iterable<ServiceConfigProblem> {
@@ -68,6 +68,13 @@ function* checkServers({ server }: ServiceConfig): Iterable<ServiceConfigProblem
       message: `server.${name}.max_connection_age_grace_ns needs max_connection_age_ns: without it, connections have no age limit`,
     };
   }
+  const { shutdown_delay_ns: delay, shutdown_timeout_ns: timeout } = server;
+  if (delay >= timeout) {
+    yield {
+      path: ["server", "shutdown_delay_ns"],
+      message: `server.shutdown_delay_ns must be less than shutdown_timeout_ns, ${timeout}: it is a part of that time, and calls under way have the rest`,
+    };
+  }
   if (server.metrics?.path === "/healthz") {
     yield {
       path: ["server", "metrics", "path"],
@@ -90,8 +97,9 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
       : { path: at(key), message: `${message}; that is ${refusedIn(config)}` };
   }
   if (!authz.enabled || authz.dev_allow_all) return;
-  for (const kind of ["spicedb", "iam"] as const) {
-    if (authz[kind] === undefined || authz.provider === kind) continue;
+  for (const kind of ENGINE_KINDS) {
+    // The embedded engine has no keys of its own.
+    if (kind === "embedded" || kind === authz.provider || authz[kind] === undefined) continue;
     yield {
       path: at(kind),
       message: `security.authz.${kind} is given, but the provider is ${authz.provider}; write provider: ${kind}, or remove it`,

@@ -34,9 +34,12 @@ export class ConfigurationError extends Error {
    * @param problems a line each; printed as they are, so without secrets
    */
   constructor(file: string, problems: readonly string[], options?: ErrorOptions) {
-    const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+    const lines = problems.map(printable);
+    // One problem names the file itself, and is one line.
     super(
-      `the configuration ${printable(file)} has ${count}:\n${problems.map(printable).join("\n")}`,
+      lines.length === 1
+        ? lines[0]
+        : `the configuration ${printable(file)} has ${lines.length} problems:\n${lines.join("\n")}`,
       options,
     );
     this.file = file;

@@ -16,6 +16,7 @@ import {
 } from "./check-service-config.ts";
 import { ConfigurationError, type ServiceConfigProblem } from "./configuration-error.ts";
 import { describeProblem } from "./describe-problem.ts";
+import { type ListenAddresses, withAddresses } from "./listen-addresses.ts";
 import { withSecretFiles } from "./secret-files.ts";
 import { assertSections, readSections, splitSections } from "./sections.ts";
 import { type ServiceConfig, serviceConfigSchema } from "./service-config.ts";
@@ -41,6 +42,15 @@ export interface LoadServiceConfigOptions<
    * one. For programs that read the configuration of another, as the commands of `svc-access` do.
    */
   readonly ignoreOtherSections?: boolean;
+  /**
+   * Whether the files of certificates and keys, and those of tokens of calls between services, are left to
+   * what uses them; false if absent, so that a server finds their problems before its start. For programs
+   * that use a part of the configuration, such as its database. The passwords of the database and etcd, and
+   * the token of SpiceDB, are part of the configuration, and always read.
+   */
+  readonly ignoreNamedFiles?: boolean;
+  /** Where servers listen that the file does not name, such as `{http: "0.0.0.0:8080"}`; nowhere if absent. */
+  readonly addresses?: ListenAddresses;
   /** Further checks of the configuration; their problems are reported with all others. */
   readonly checks?: readonly ServiceConfigCheck<SectionValues<NoInfer<Sections>>>[];
 }
@@ -60,6 +70,8 @@ export interface LoadedServiceConfig<Sections = unknown> {
   readonly sections: Sections;
   /** Dangerous settings, one line each, to be logged at every start. */
   readonly warnings: readonly string[];
+  /** The absolute path of the file, for the line `started` of the log; absent if it is from no file. */
+  readonly file?: string;
 }
 
 /**
@@ -99,7 +111,8 @@ export function parseServiceConfig<Sections extends ConfigurationSections = Reco
 
   const isUnset = document.problems.some(({ rule }) => rule === "CONFIG_VARIABLE");
   const { builtIn, declared } = splitSections(value, names, ignoreOtherSections);
-  const parsed = serviceConfigSchema.safeParse(builtIn, { reportInput: true });
+  const addressed = withAddresses(builtIn, options.addresses ?? {});
+  const parsed = serviceConfigSchema.safeParse(addressed, { reportInput: true });
   for (const issue of parsed.error?.issues ?? []) {
     // Text whose variable is not set is not the value that the schema should see.
     if (isUnset && typeof issue.input === "string" && issue.input.includes("${")) continue;
@@ -130,6 +143,7 @@ export function parseServiceConfig<Sections extends ConfigurationSections = Reco
     config,
     sections,
     warnings: problems.map(({ message }) => message),
+    file: resolve(file),
   };
 }
 
@@ -175,6 +189,15 @@ function keysThatVanish(value: unknown, path: ConfigPath = []): ServiceConfigPro
 /** Deeper than any key of the schema; aliases can make a document endless. */
 const MAX_DEPTH = 8;
 
+const NOT_ALLOWED = "; let this user read it";
+/** What helps against an error of reading. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  EISDIR: "; it is a folder: name the file in it",
+  ENOTDIR: "; a part of its path is a file: name the configuration file",
+  EACCES: NOT_ALLOWED,
+  EPERM: NOT_ALLOWED,
+};
+
 function readText(file: string): string {
   let bytes: Buffer;
   try {
@@ -184,13 +207,14 @@ function readText(file: string): string {
     const why =
       code === "ENOENT"
         ? `does not exist${isAbsolute(file) ? "" : ` in ${process.cwd()}`}; name the configuration file`
-        : `cannot be read (${code})`;
+        : `cannot be read (${code})${UNREADABLE[code ?? ""] ?? ""}`;
     throw new ConfigurationError(file, [`${file} ${why}`], { cause: error });
   }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw new ConfigurationError(file, [`${file} is not UTF-8 text`], { cause: error });
+    const problem = `${file} is not UTF-8 text; name the configuration file, or save it as UTF-8`;
+    throw new ConfigurationError(file, [problem], { cause: error });
   }
 }
 
@@ -235,7 +259,8 @@ function withoutSource({ rule, message }: DocumentProblem): string {
         "; set it, or, unless it is a secret, give it a default: ${NAME:-default}",
       );
   }
-  if (message.startsWith("the file is empty")) return "the file is empty";
+  if (message.startsWith("the file is empty"))
+    return "the file is empty; write the configuration into it, or name another file";
   const [said = message] = message.split(/:| \(| \*/, 1);
   if (/^unresolved alias/.test(said)) return `${said}; text that starts with * must be quoted`;
   if (/^unresolved tag/.test(said)) return `${said}; text that starts with ! must be quoted`;

@@ -4,6 +4,7 @@ import { formatPath } from "../../config/describe-issue.ts";
 import { didYouMean } from "../../diagnostics/nearest.ts";
 import { isSecretKey } from "../logging/redaction/named-secrets.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
+import { describeSectionIssue } from "./describe-section-issue.ts";
 import { knownKeys, unknownKeys } from "./known-keys.ts";
 import { type SecretText, secretUrlRanges } from "./secret-values.ts";
 import { serviceConfigSchema } from "./service-config.ts";
@@ -161,8 +162,7 @@ function describeIssue(
   issue: StandardIssue,
   { name, schema, text }: RefusedSection,
 ): ServiceConfigProblem[] {
-  const steps = (issue.path ?? []).map((step) => (typeof step === "object" ? step.key : step));
-  const path = [name, ...steps.map((step) => (typeof step === "symbol" ? String(step) : step))];
+  const path = [name, ...(issue.path ?? []).map(stepOf)];
   const unknown = unknownKeys(issue, valueAt(text, path.slice(1)));
   if (unknown.length > 0) {
     const known = knownKeys(schema, path.slice(1));
@@ -171,9 +171,16 @@ function describeIssue(
       message: `${formatPath([...path, key])} is not a key${didYouMean(key, known)}`,
     }));
   }
-  const isAbsent = valueAt(text, path.slice(1)) === undefined && ABSENT.test(issue.message);
-  const why = isAbsent ? "is missing" : withoutSecrets(issue.message, text);
+  const value = valueAt(text, path.slice(1));
+  const isAbsent = value === undefined && ABSENT.test(issue.message);
+  const why = isAbsent ? "is missing" : withoutSecrets(describeSectionIssue(issue, value), text);
   return [{ path, message: `${formatPath(path)} ${why}` }];
+}
+
+/** A step of a path; of a library that does not keep to the standard, too. */
+function stepOf(step: PropertyKey | { readonly key: PropertyKey } | null): string | number {
+  const key = typeof step === "object" && step !== null ? step.key : step;
+  return typeof key === "number" ? key : String(key);
 }
 
 /** Messages of some libraries quote the value. */

@@ -92,10 +92,10 @@ const metrics = z.strictObject({
 
 /** The schema of `server`: where a service listens. */
 export const server = z.strictObject({
-  http: documented("The HTTP server; absent, none.", z.optional(http)),
-  grpc: documented("The gRPC server; absent, none.", z.optional(grpc)),
+  http: documented("The HTTP server; absent or null, none.", z.optional(http)),
+  grpc: documented("The gRPC server; absent or null, none.", z.optional(grpc)),
   metrics: documented(
-    "The server of metrics, on an address of its own; absent, none.",
+    "The server of metrics, on an address of its own; absent or null, none.",
     z.optional(metrics),
   ),
   max_response_bytes: documented(
@@ -117,6 +117,10 @@ export const server = z.strictObject({
   shutdown_timeout_ns: documented(
     "How long calls may still take after the process was asked to stop.",
     duration(10 * SECOND_NS),
+  ),
+  shutdown_delay_ns: documented(
+    "How much of shutdown_timeout_ns the service still accepts connections and calls, while /readyz is 503: until load balancers that ask it have noticed.",
+    z._default(z.int().check(z.minimum(0), z.maximum(300 * SECOND_NS)), 0),
   ),
 });
 

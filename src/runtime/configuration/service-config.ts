@@ -187,8 +187,6 @@ export const serviceConfigSchema = z.strictObject({
 serviceConfigSchema satisfies z.ZodMiniType<ServiceConfig>;
 
 export type { ServiceConfig };
-/** The part `database` of a service's configuration. */
-export type DatabaseConfig = NonNullable<ServiceConfig["database"]>;
 /** The part `registry.etcd` of a service's configuration. */
 export type EtcdConfig = NonNullable<ServiceConfig["registry"]>["etcd"];
 

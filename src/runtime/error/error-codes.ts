@@ -75,5 +75,16 @@ export const ERROR_CODES = {
   DEADLINE_EXCEEDED: { http: 504, grpc: status.DEADLINE_EXCEEDED, message: "deadline exceeded" },
 } as const satisfies Record<string, { http: number; grpc: number; message: string }>;
 
+/** Each code by its HTTP status, of which it is the only one. */
+const BY_HTTP_STATUS: ReadonlyMap<number, ErrorCode> = new Map(
+  Object.entries(ERROR_CODES).map(([code, { http }]) => [http, code as ErrorCode]),
+);
+
+/** The code of an HTTP status from 400 on that was chosen without one. */
+export function errorCodeOf(httpStatus: number): ErrorCode {
+  const known = BY_HTTP_STATUS.get(httpStatus);
+  return known ?? (httpStatus >= 500 ? "INTERNAL" : "INVALID_ARGUMENT");
+}
+
 /** A code that the platform itself uses, with one HTTP and one gRPC status (docs/requirements.md, ERR-1). */
 export type ErrorCode = keyof typeof ERROR_CODES;

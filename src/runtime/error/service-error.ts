@@ -135,7 +135,7 @@ export function missingPrincipal(): ServiceError {
 const INTERNAL = new ServiceError("INTERNAL");
 
 /** An error as callers get it; INTERNAL has no details, regardless of who threw it. */
-export function toldError(thrown: ServiceError): ServiceError {
+export function reportedError(thrown: ServiceError): ServiceError {
   return thrown.code === INTERNAL.code ? INTERNAL : thrown;
 }
 

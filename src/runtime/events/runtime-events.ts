@@ -9,7 +9,10 @@ export interface RuntimeEvents {
   identityHeadersDropped(): void;
   /** An authenticator was asked: `name` is its own. */
   authentication(name: string, outcome: "identified" | "rejected" | "unavailable"): void;
-  /** The authorization stage has come to an end. */
+  /**
+   * The authorization stage has come to an end; also `unavailable` if a handler failed since the engine did not
+   * answer it.
+   */
   authorization(outcome: "allowed" | "denied" | "unavailable" | "invalid"): void;
   /** A call was refused by the rate limit of its RPC, which is named in full. */
   rateLimited(rpc: string): void;

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http2";
 import { toUSVString } from "node:util";
 import { binaryValue } from "../call/response-fields.ts";
 import { status } from "../error/error-codes.ts";
-import { retryAfter, type ServiceError, toldError } from "../error/service-error.ts";
+import { reportedError, retryAfter, type ServiceError } from "../error/service-error.ts";
 import {
   encodeStatusDetails,
   MAX_DETAILS_BYTES,
@@ -39,7 +39,7 @@ export function statusTrailers(
 }
 
 function encodeTrailers(thrown: ServiceError, domain: string | undefined): OutgoingHttpHeaders {
-  const error = toldError(thrown);
+  const error = reportedError(thrown);
   const trailers: OutgoingHttpHeaders = {
     [STATUS_HEADER]: error.grpcStatus,
     [MESSAGE_HEADER]: encodedMessage(error.message),

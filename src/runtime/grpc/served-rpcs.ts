@@ -83,7 +83,7 @@ export class ServedRpcs {
       chain,
       registry: () => (registry ??= messageRegistry(options.methods)),
       onDefect: (error: unknown, rpc: string) =>
-        logger?.error({ err: error, rpc }, "the response of a call could not be sent"),
+        logger?.error({ error, rpc }, "the response of a call could not be sent"),
     };
     const services = new Set<DescService>();
     for (const method of options.methods) {

@@ -40,7 +40,7 @@ type StreamListener = (
  */
 const LAST_STREAM = 2 ** 31 - 1;
 /** How long a client may take to acknowledge the end, or to disconnect, in milliseconds. */
-const FAREWELL_MS = 1000;
+const CLOSING_MS = 1000;
 /**
  * After how many calls of it that are too many a connection may have fewer at once; counted between
  * two looks at it. Half of what it may have: some clients send that much at once and mean no harm.
@@ -74,7 +74,7 @@ export class Http2Connection {
   readonly #endsAt: number;
   #endingSince: number | undefined;
   /** Until when the client may do so. */
-  #farewell: NodeJS.Timeout | undefined;
+  #closeTimer: NodeJS.Timeout | undefined;
   /** How many of its calls were too many since the last look. */
   #tooMany = 0;
   /** Whether it may have fewer calls at once for that. */
@@ -106,7 +106,7 @@ export class Http2Connection {
     // An error of one connection only affects that one; it closes.
     session.on("error", ignore);
     session.once("close", () => {
-      clearTimeout(this.#farewell);
+      clearTimeout(this.#closeTimer);
       onClose(this);
     });
     session.on("ping", () => this.#pinged());
@@ -143,10 +143,10 @@ export class Http2Connection {
     if (this.#session.closed) return;
     if (this.#streams === 0) return this.#hangUp();
     const close = (): void => {
-      clearTimeout(this.#farewell);
+      clearTimeout(this.#closeTimer);
       if (!this.#session.closed) this.#session.close();
     };
-    this.#farewell = setTimeout(close, FAREWELL_MS);
+    this.#closeTimer = setTimeout(close, CLOSING_MS);
     this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
     // Its answer shows that the client knows: calls that it began before have arrived.
     this.#session.ping(close);
@@ -177,8 +177,8 @@ export class Http2Connection {
 
   /** No call is under way. */
   #hangUp(): void {
-    clearTimeout(this.#farewell);
-    this.#farewell = setTimeout(() => this.destroy(), FAREWELL_MS);
+    clearTimeout(this.#closeTimer);
+    this.#closeTimer = setTimeout(() => this.destroy(), CLOSING_MS);
     if (!this.#session.closed) this.#session.close();
   }
 

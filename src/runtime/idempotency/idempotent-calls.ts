@@ -21,26 +21,20 @@ const REPLAYED = "Idempotent-Replayed";
 /** RPCs that do their work once for each `Idempotency-Key` of a caller. */
 export class IdempotentCalls {
   readonly #store: KeyStore;
-  readonly #rpcs: ReadonlySet<string>;
 
-  /** @param rpcs their full names */
-  constructor(store: KeyStore, rpcs: readonly string[]) {
+  constructor(store: KeyStore) {
     this.#store = store;
-    this.#rpcs = new Set(rpcs);
   }
 
   /** Runs around the handler, when the call is authorized. */
-  readonly intercept: Interceptor = (intercepted, next) =>
-    this.#rpcs.has(intercepted.rpc) ? this.#keyed(intercepted, next) : next();
-
-  async #keyed(intercepted: InterceptedCall, next: () => Promise<unknown>): Promise<unknown> {
+  readonly intercept: Interceptor = async (intercepted, next) => {
     const key = idempotencyKeyOf(intercepted.headers);
     // The calls that are intercepted are those of the chain.
     const call = intercepted as unknown as Call;
     const method = call.method.descriptor;
     if (key === undefined || method === undefined) return next();
     return this.#once(call, method, key, next);
-  }
+  };
 
   async #once(
     call: Call,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
+import { databaseTime } from "../../database/database-time.ts";
 import type { KeyTables } from "./key-table.ts";
 
 /** How long a key is known. */
@@ -165,10 +166,8 @@ export class KeyStore {
 
   /** The time in so many milliseconds. Replicas on several machines have one clock in common. */
   #time(after = 0): RawBuilder<number> {
-    if (this.#now !== undefined || this.#database.kind === "sqlite") {
-      return sql<number>`cast(${Math.round((this.#now ?? Date.now)() + after)} as bigint)`;
-    }
-    return sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + ${sql.lit(Math.round(after))}`;
+    const now = databaseTime(this.#database.kind, this.#now);
+    return sql`${now} + ${sql.lit(Math.round(after))}`;
   }
 }
 

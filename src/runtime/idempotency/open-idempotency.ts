@@ -9,6 +9,9 @@ import { KEY_MIGRATIONS, type KeyTables } from "./key-table.ts";
 
 /** The parts of a server that do the work of calls once. */
 export interface Idempotency {
+  /** The full names of the RPCs that it is for. */
+  readonly rpcs: ReadonlySet<string>;
+  /** Runs around the handlers of these RPCs, when the call is authorized. */
   readonly interceptor: Interceptor;
   /** Removes old keys. */
   readonly job: TimedJob;
@@ -54,7 +57,8 @@ export async function openIdempotency(
   await migrate(database, KEY_MIGRATIONS);
   const store = new KeyStore(database.as<KeyTables>());
   return {
-    interceptor: new IdempotentCalls(store, rpcs).intercept,
+    rpcs: new Set(rpcs),
+    interceptor: new IdempotentCalls(store).intercept,
     job: {
       name: "svc_access_idempotency_keys",
       everyMs: CLEAN_UP_MS,

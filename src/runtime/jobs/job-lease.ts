@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database, DatabaseKind } from "../../database/database.ts";
+import { databaseTime } from "../../database/database-time.ts";
 import type { MigrationSet } from "../../database/service/migrate.ts";
 import { COLUMN_TYPES } from "../../database/tables.ts";
 
@@ -70,7 +71,9 @@ export class JobLease {
       .selectFrom("job_leases")
       .where("name", "=", this.#name)
       .select(
-        sql<number | string>`case when expires > due then expires else due end - ${this.#now()}`.as(
+        sql<
+          number | string
+        >`case when expires > due then expires else due end - ${databaseTime(this.#database.kind)}`.as(
           "waits",
         ),
       )
@@ -79,7 +82,7 @@ export class JobLease {
   }
 
   async #tryTake(): Promise<boolean> {
-    const now = this.#now();
+    const now = databaseTime(this.#database.kind);
     // Times that no run can have set are from a clock that was ahead.
     const result = await this.#database.kysely
       .updateTable("job_leases")
@@ -93,14 +96,16 @@ export class JobLease {
 
   /** Holds the lease longer. @returns false if another process has taken it */
   async renew(): Promise<boolean> {
-    return this.#set({ expires: sql`${this.#now()} + ${LEASE_MS}` });
+    return this.#set({ expires: sql`${databaseTime(this.#database.kind)} + ${LEASE_MS}` });
   }
 
   /** Gives the lease back; the next run is due after this time, or at once if the run did not end. */
   async giveBack(dueMs: number | undefined): Promise<void> {
     await this.#set({
       expires: 0,
-      ...(dueMs === undefined ? {} : { due: sql`${this.#now()} + ${Math.round(dueMs)}` }),
+      ...(dueMs === undefined
+        ? {}
+        : { due: sql`${databaseTime(this.#database.kind)} + ${Math.round(dueMs)}` }),
     });
   }
 
@@ -115,12 +120,5 @@ export class JobLease {
       .where("holder", "=", this.#holder)
       .executeTakeFirst();
     return result.numUpdatedRows > 0n;
-  }
-
-  /** Replicas on several machines have one clock in common. */
-  #now(): RawBuilder<number> {
-    return this.#database.kind === "sqlite"
-      ? sql<number>`${Date.now()}`
-      : sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
   }
 }

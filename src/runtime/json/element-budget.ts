@@ -4,7 +4,7 @@ import { leastElements } from "../wire/message-memory.ts";
 import { hasOwnJsonForm } from "./field-names.ts";
 
 /** The limits of one message. */
-export interface MessageLimits {
+export interface ElementLimits {
   /**
    * The most elements: each value of an object, item of a list and word of a field mask, at any
    * depth. A message counts at least one for each 16 of its fields, given or not. The cost of
@@ -18,7 +18,7 @@ export class ElementBudget {
   readonly #limit: number;
   #left: number;
 
-  constructor({ maxElements }: MessageLimits, times = 1) {
+  constructor({ maxElements }: ElementLimits, times = 1) {
     this.#limit = maxElements;
     this.#left = maxElements * times;
   }

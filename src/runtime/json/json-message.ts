@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { invalidArgument, ServiceError } from "../error/service-error.ts";
 import type { MessageMemory } from "../wire/message-budget.ts";
-import { ElementBudget, type MessageLimits, mostElements } from "./element-budget.ts";
+import { ElementBudget, type ElementLimits, mostElements } from "./element-budget.ts";
 import { exactMessage, isLoose } from "./exact-json.ts";
 import { describeJsonProblem } from "./json-problem.ts";
 import { jsonWeight } from "./message-weight.ts";
@@ -26,7 +26,7 @@ export type JsonDecoder = (bytes: Uint8Array, memory: MessageMemory) => Message;
 export function compileJsonMessage(
   message: DescMessage,
   registry: Registry,
-  limits: MessageLimits,
+  limits: ElementLimits,
 ): JsonDecoder {
   return compile(message, registry, limits, (json) => json);
 }
@@ -35,7 +35,7 @@ export function compileJsonMessage(
 export function compileJsonField(
   field: DescField,
   registry: Registry,
-  limits: MessageLimits,
+  limits: ElementLimits,
 ): JsonDecoder {
   return compile(field.parent, registry, limits, (json) => ({ [field.jsonName]: json }));
 }
@@ -43,7 +43,7 @@ export function compileJsonField(
 function compile(
   message: DescMessage,
   registry: Registry,
-  limits: MessageLimits,
+  limits: ElementLimits,
   whole: (json: JsonValue) => JsonValue,
 ): JsonDecoder {
   const isLooseMessage = isLoose(message);

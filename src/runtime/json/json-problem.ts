@@ -8,7 +8,7 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { ServiceError } from "../error/service-error.ts";
-import { ElementBudget, type MessageLimits } from "./element-budget.ts";
+import { ElementBudget, type ElementLimits } from "./element-budget.ts";
 import { exactMessage, type JsonReading } from "./exact-json.ts";
 import { fieldText } from "./field-text.ts";
 import {
@@ -35,7 +35,7 @@ export function describeJsonProblem(
   message: DescMessage,
   json: JsonValue,
   registry: Registry,
-  limits: MessageLimits,
+  limits: ElementLimits,
 ): string {
   const search = new Search({ registry, elements: new ElementBudget(limits, TRIES) });
   return search.message(message, json, "") ?? "the body does not match the fields of the request";

@@ -85,9 +85,12 @@ class DescriptorDestination implements LineDestination {
 
   /** @returns how many lines could not be started */
   #put(data: string | Buffer): number {
-    // In one write, without a copy, if the reader keeps up.
-    const written = tryWrite(this.#descriptor, data);
-    if (typeof data === "string" && written === Buffer.byteLength(data)) return 0;
+    // In one write, without a copy, if the reader keeps up. Of ASCII the text has as many bytes, and
+    // Node need not count them again.
+    const length = Buffer.byteLength(data);
+    const encoding = length === data.length ? "latin1" : "utf8";
+    const written = tryWrite(this.#descriptor, data, encoding);
+    if (typeof data === "string" && written === length) return 0;
     const bytes = Buffer.from(data as string);
     const end = writeRest(this.#descriptor, bytes, written, this.#patienceMs);
     this.#patienceMs = end === bytes.length ? MAX_BUSY_MS : 0;
@@ -131,9 +134,15 @@ function writeRest(descriptor: number, bytes: Buffer, from: number, patienceMs: 
 }
 
 /** @returns how many bytes were written; 0 if the reader has to read first */
-function tryWrite(descriptor: number, data: string | Buffer): number {
+function tryWrite(
+  descriptor: number,
+  data: string | Buffer,
+  encoding: "latin1" | "utf8" = "utf8",
+): number {
   try {
-    return writeSync(descriptor, data as string);
+    return typeof data === "string"
+      ? writeSync(descriptor, data, null, encoding)
+      : writeSync(descriptor, data);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
     throw error;

@@ -1,7 +1,8 @@
 import type { AccessPolicy, RouteDocument } from "../../api/format.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
-import type { DeclaredPath, RawHandler, RawRequest } from "../http/raw/raw-handler.ts";
+import { type AnsweredRequest, recordAnswer } from "../http/raw/raw-answer.ts";
+import type { RawHandler, RawPath } from "../http/raw/raw-handler.ts";
 import type { RawMethod } from "../http/raw/raw-route.ts";
 
 /** The methods of raw handlers, or their problems. */
@@ -28,7 +29,7 @@ export function bindRawHandlers(
   const problems: string[] = [];
   const methods: RawMethod[] = [];
   const bound = new Set<string>();
-  for (const { path: name, handle } of handlers) {
+  for (const { path: name, handle, renderError } of handlers) {
     // A path may be declared more than once, with other methods and another exposure.
     const paths = declared.filter((one) => one.path === name);
     const closed = paths.find(({ exposure }) => !isOpenToHandlers(exposure));
@@ -47,9 +48,9 @@ export function bindRawHandlers(
       bound.add(name);
       for (const { exposure, ...path } of paths) {
         if (!isOpenToHandlers(exposure)) continue;
-        const declaredPath: DeclaredPath = { ...path, exposure };
+        const declaredPath: RawPath = { ...path, exposure };
         const method = bindRawHandler(declaredPath, handle, first + methods.length);
-        methods.push({ method, path: declaredPath });
+        methods.push({ method, path: declaredPath, renderError });
       }
     }
   }
@@ -58,12 +59,12 @@ export function bindRawHandlers(
   return { methods, problems, unserved: [...unserved] };
 }
 
-function isOpenToHandlers(exposure: string): exposure is DeclaredPath["exposure"] {
+function isOpenToHandlers(exposure: string): exposure is RawPath["exposure"] {
   return exposure === "PUBLIC" || exposure === "AUTHENTICATED";
 }
 
 function bindRawHandler(
-  { path, methods, exposure, audit, rateLimit }: DeclaredPath,
+  { path, methods, exposure, audit, rateLimit }: RawPath,
   handler: RawHandler["handle"],
   index: number,
 ): BoundMethod {
@@ -82,10 +83,10 @@ function bindRawHandler(
     policy,
     isWrite,
     routes: [],
-    async handler(request: RawRequest, call: Call) {
+    async handler(request: AnsweredRequest, call: Call) {
       const answer = await handler(request, call);
-      // Before the call ends, so that logs and traces contain it.
-      call.responseStatus = answer?.status ?? request.response.statusCode;
+      // Before the call ends, so that logs, metrics and traces contain it.
+      recordAnswer(call, request, answer);
       return answer;
     },
   };

@@ -14,7 +14,7 @@ import { watchFileDescriptors } from "./file-descriptors.ts";
 import { chainParts, openParts, type PartsContext } from "./open-parts.ts";
 import { openTransports } from "./open-transports.ts";
 import { planServer } from "./plan-server.ts";
-import { Readiness } from "./readiness.ts";
+import { ServerReadiness } from "./readiness.ts";
 import { RunningServer, type Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { keepTickShape } from "./tick-shape.ts";
@@ -46,7 +46,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   keepTickShape();
   const { config, warnings } = serverOptions.configuration;
   const logger = serverOptions.logger ?? createLogger(loggerOptionsOf(config));
-  const readiness = new Readiness({ logger });
+  const readiness = new ServerReadiness({ logger });
   const metrics = createMetrics();
   // Opened parts are closed again if a later part cannot be opened.
   const cleanup = new Cleanup();
@@ -135,6 +135,8 @@ async function assemble(context: PartsContext): Promise<Server> {
     jobs,
     engine,
     requestListener,
+    version: options.version,
+    configurationFile: options.configuration.file,
     onStopping: options.onStopping,
   });
 }

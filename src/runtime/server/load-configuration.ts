@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { checkAuthnConfig } from "../authn/check-authn-config.ts";
+import { checkAuthnConfig, checkAuthnKeys } from "../authn/check-authn-config.ts";
 import type { ServiceConfigProblem } from "../configuration/configuration-error.ts";
 import {
   type LoadedServiceConfig,
@@ -8,6 +8,7 @@ import {
 } from "../configuration/load-service-config.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { ConfigurationSections, SectionValues } from "../configuration/standard-schema.ts";
+import { checkNamedFiles } from "./check-named-files.ts";
 
 /**
  * Loads the configuration of a service from a YAML file, with `${VAR}` and
@@ -15,7 +16,7 @@ import type { ConfigurationSections, SectionValues } from "../configuration/stan
  *
  * @param file - its path, absolute or relative to the working folder
  * @throws ConfigurationError with all errors, each with its position; also if the file cannot be
- * read
+ * read, or one that it names for certificates, keys and tokens
  * @throws TypeError if `sections` declares what no file could have: a built-in key, or a value that
  * is not a Standard Schema
  *
@@ -38,7 +39,9 @@ export function loadServiceConfig<Sections extends ConfigurationSections = Recor
   file: string,
   options: LoadServiceConfigOptions<Sections> = {},
 ): LoadedServiceConfig<SectionValues<Sections>> {
-  const checks = [checkAuthnConfig, checkModelFile, ...(options.checks ?? [])];
+  const files =
+    options.ignoreNamedFiles === true ? [checkAuthnKeys] : [checkAuthnConfig, checkNamedFiles];
+  const checks = [...files, checkModelFile, ...(options.checks ?? [])];
   return load(file, { ...options, checks });
 }
 

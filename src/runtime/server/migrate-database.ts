@@ -12,6 +12,7 @@ import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import { KEY_MIGRATIONS } from "../idempotency/key-table.ts";
 import { JOB_MIGRATIONS } from "../jobs/job-lease.ts";
+import { REMOVAL_MIGRATIONS } from "../removals/removal-table.ts";
 
 /**
  * Creates the tables that a service of this configuration needs, or migrates them to this version.
@@ -61,7 +62,12 @@ export async function migrateDatabase(
 }
 
 /** The tables of the runtime. */
-export const RUNTIME_MIGRATIONS = [AUDIT_MIGRATIONS, JOB_MIGRATIONS, KEY_MIGRATIONS] as const;
+export const RUNTIME_MIGRATIONS = [
+  AUDIT_MIGRATIONS,
+  JOB_MIGRATIONS,
+  KEY_MIGRATIONS,
+  REMOVAL_MIGRATIONS,
+] as const;
 
 /** Whether an engine stores its relationships in the database of the service. */
 export const KEEPS_RELATIONSHIPS: Readonly<Record<EngineKind, boolean>> = {

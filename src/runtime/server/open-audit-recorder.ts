@@ -1,5 +1,6 @@
 import type { Logger } from "../../common/logger.ts";
 import { partsOf, type ServerDatabase } from "../../database/service/server-database.ts";
+import type { AuditPrincipal } from "../audit/event/audit-event.ts";
 import { openAuditTables } from "../audit/open-audit-tables.ts";
 import { type AuditRecorder, StoredAuditRecorder } from "../audit/recorder/audit-recorder.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
@@ -12,6 +13,8 @@ export interface AuditRecorderOptions {
   readonly database: ServerDatabase;
   /** The logger, which gets each event too; one of `createLogger` if absent. */
   readonly logger?: Logger;
+  /** Who does what is recorded, such as the operator who runs a command; nobody if absent. */
+  readonly principal?: AuditPrincipal;
 }
 
 /**
@@ -36,13 +39,14 @@ export interface AuditRecorderOptions {
  */
 export async function openAuditRecorder(
   config: ServiceConfig,
-  { database: given, logger = createLogger(loggerOptionsOf(config)) }: AuditRecorderOptions,
+  options: AuditRecorderOptions,
 ): Promise<AuditRecorder> {
+  const { database: given, logger = createLogger(loggerOptionsOf(config)), principal } = options;
   const parts = partsOf(given);
   if (parts === undefined) {
     throw new TypeError("the database of a recorder must be one of openServiceDatabase");
   }
   const database = await openAuditTables(parts.database, config.audit.retention_days);
   const source = { service: config.service, instance: newInstanceId() };
-  return new StoredAuditRecorder({ source, database, logger });
+  return new StoredAuditRecorder({ source, database, logger, principal });
 }

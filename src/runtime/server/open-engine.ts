@@ -168,7 +168,8 @@ async function openSpicedb(
   // Loaded on demand: its client is large.
   const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
   const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
-  return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
+  const section = "security.authz.spicedb";
+  return createSpicedbEngine({ endpoint, token, insecure, model, section, ...ca });
 }
 
 async function openStore(database: DatabaseConfig): Promise<RelationshipStore> {

@@ -1,3 +1,4 @@
+import type { AskedServer } from "../../authz/engine/asked-server.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import { createIamEngine } from "../../authz/iam/index.ts";
 import { IAMPermissionService } from "../../gen/proto/svc/iam/v1/permission_pb.ts";
@@ -50,7 +51,20 @@ export function openIamEngine(
     secret?.close();
     await client.close();
   };
-  return createIamEngine({ model, calls: { ...client, close } });
+  return createIamEngine({ model, calls: { ...client, close }, server: serverOf(config) });
+}
+
+/** The IAM of a configuration, and the keys that say how it is reached. */
+function serverOf({ endpoint: address, token_file: file }: IamConfig): AskedServer {
+  const section = "security.authz.iam";
+  const keys = {
+    endpoint: `${section}.endpoint`,
+    insecure: `${section}.insecure`,
+    token: `${section}.${file === undefined ? "token" : "token_file"}`,
+    ca: `${section}.ca_file`,
+    certificate: `${section}.certificate_file`,
+  };
+  return { name: "IAM", address, keys };
 }
 
 /** What a person must fix, at the key that names it. */

@@ -7,7 +7,9 @@ import { openAudit, type ServiceAudit } from "../audit/open-audit.ts";
 import { identificationStages } from "../authn/identification-stages.ts";
 import type { RevocationList } from "../authn/jwt/revocation-list.ts";
 import { createAuthorization } from "../authorization/authorization-stage.ts";
+import { countFailedHandlers } from "../authorization/engine-failures.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
+import type { Interceptor } from "../chain/interceptor.ts";
 import type { ServerChainParts } from "../chain/server-chain.ts";
 import type { RuntimeEvents } from "../events/runtime-events.ts";
 import { type Idempotency, openIdempotency } from "../idempotency/open-idempotency.ts";
@@ -20,11 +22,13 @@ import type { Cleanup } from "./cleanup.ts";
 import { createAuthorizationEngine } from "./open-engine.ts";
 import { openRevocations } from "./open-revocations.ts";
 import type { ServerPlan } from "./plan-server.ts";
-import type { Readiness } from "./readiness.ts";
+import type { ServerReadiness } from "./readiness.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 const NO_CONNECTIONS = { used: 0, idle: 0, waiting: 0 };
 const MS_PER_DAY = 86_400_000;
+/** Below the limit of a readiness check, so that the engine says itself which server does not answer. */
+const ENGINE_TIMEOUT_MS = 900;
 
 /** The options for opening the parts of a server. */
 export interface PartsContext {
@@ -34,7 +38,7 @@ export interface PartsContext {
   readonly instance: string;
   readonly logger: ProcessLogger;
   readonly metrics: Metrics;
-  readonly readiness: Readiness;
+  readonly readiness: ServerReadiness;
   /** Closes the opened parts, even if a later one cannot be opened. */
   readonly cleanup: Cleanup;
 }
@@ -97,7 +101,10 @@ async function openEngine(context: PartsContext): Promise<AuthorizationEngine | 
     metrics.databasePool("authorization", () => engine.connections?.() ?? NO_CONNECTIONS);
   }
   // Not "authorization": a log redacts everything after that name.
-  readiness.add("authorization engine", async () => (await engine.ready()).reason);
+  readiness.add("authorization engine", async () => {
+    const signal = AbortSignal.timeout(ENGINE_TIMEOUT_MS);
+    return (await engine.ready({ signal })).reason;
+  });
   return engine;
 }
 
@@ -177,11 +184,24 @@ export function chainParts(
     }),
     audit: audit.trail,
     admission: options.admission ?? [],
-    after: [
-      ...(tracing === undefined ? [] : [tracing.interceptor]),
-      ...(idempotency === undefined ? [] : [idempotency.interceptor]),
-      ...(options.after ?? []),
+    after: interceptorsOf(tracing?.interceptor, idempotency, options.after ?? []),
+    observers: [
+      ...(tracing === undefined ? [] : [tracing.observer]),
+      countFailedHandlers(events),
+      ...observers,
     ],
-    observers: [...(tracing === undefined ? [] : [tracing.observer]), ...observers],
   };
+}
+
+/** Only RPCs that take `Idempotency-Key` wait for what looks at it. */
+function interceptorsOf(
+  tracing: Interceptor | undefined,
+  idempotency: Idempotency | undefined,
+  own: readonly Interceptor[],
+): ServerChainParts["after"] {
+  const first = tracing === undefined ? [] : [tracing];
+  const usual = [...first, ...own];
+  if (idempotency === undefined) return () => usual;
+  const keyed = [...first, idempotency.interceptor, ...own];
+  return (rpc) => (idempotency.rpcs.has(rpc) ? keyed : usual);
 }

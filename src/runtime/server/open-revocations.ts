@@ -5,7 +5,7 @@ import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { Metrics } from "../observers/metrics/metrics.ts";
 import type { FollowedRevocations } from "../revocation/followed-revocations.ts";
 import type { Cleanup } from "./cleanup.ts";
-import type { Readiness } from "./readiness.ts";
+import type { ServerReadiness } from "./readiness.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 /** What the revocations of a server are connected with. */
@@ -13,7 +13,7 @@ export interface RevocationsContext {
   readonly options: ServerOptions;
   readonly logger: ProcessLogger;
   readonly metrics: Metrics;
-  readonly readiness: Readiness;
+  readonly readiness: ServerReadiness;
   readonly cleanup: Cleanup;
 }
 

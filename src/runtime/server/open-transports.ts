@@ -13,7 +13,7 @@ import type { TransportServer } from "../port/listen.ts";
 import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 import { largestMessageBytes } from "../wire/message-memory.ts";
 import type { ServerPlan } from "./plan-server.ts";
-import type { Readiness } from "./readiness.ts";
+import type { ServerReadiness } from "./readiness.ts";
 
 /** The options of transports. */
 export interface TransportParts {
@@ -22,7 +22,7 @@ export interface TransportParts {
   readonly plan: ServerPlan;
   /** The chain for a transport whose calls may take so long, in nanoseconds. */
   readonly chainFor: (timeoutNs: number) => ServerChain;
-  readonly readiness: Readiness;
+  readonly readiness: ServerReadiness;
   readonly metrics: Metrics;
   readonly accessLog: AccessLog;
   readonly logger: Logger;
@@ -94,7 +94,7 @@ async function openHttp(
     }),
     budget,
     logger,
-    onUnrouted: (request) => tellUnrouted(parts, request),
+    onUnrouted: (request) => reportUnrouted(parts, request),
     onFault: (error, call) => {
       logger.error({ error, rpc: call.rpc, request_id: call.requestId }, "a response was not sent");
     },
@@ -154,7 +154,7 @@ function grpcOptions(
     service: config.server.error_info ? config.service : undefined,
     ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
     isReady: () => readiness.state === "ready",
-    onUnrouted: (request) => tellUnrouted(parts, request),
+    onUnrouted: (request) => reportUnrouted(parts, request),
     logger,
   };
 }
@@ -167,7 +167,7 @@ async function openMetrics(
   return new MetricsServer(metrics, config, logger);
 }
 
-function tellUnrouted({ metrics, accessLog }: TransportParts, request: UnroutedRequest): void {
+function reportUnrouted({ metrics, accessLog }: TransportParts, request: UnroutedRequest): void {
   metrics.unrouted(request.transport, request.code ?? "OK");
   accessLog.request(request);
 }

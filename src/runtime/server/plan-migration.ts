@@ -1,10 +1,13 @@
-import { statSync } from "node:fs";
 import { SILENT } from "../../common/logger.ts";
 import type { DatabaseKind, DatabaseSettings } from "../../database/database.ts";
 import { componentVersion, type MigrationSet } from "../../database/service/migrate.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
 import { migrationSetOf, type ServiceTables } from "../../database/service/service-migration.ts";
-import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
+import {
+  isAbsentDatabase,
+  isAbsentFile,
+  relationshipsFile,
+} from "../../database/sqlite/sqlite-file.ts";
 import type { TableVersion } from "../../database/tables.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
@@ -56,7 +59,7 @@ async function versionsOf(
   settings: DatabaseSettings,
   sets: readonly MigrationSet[],
 ): Promise<readonly PlannedMigration[]> {
-  if (settings.driver === "sqlite" && isAbsent(settings.file as string)) {
+  if (isAbsentDatabase(settings)) {
     return sets.map(({ component, steps }) => ({ component, from: 0, to: steps.length }));
   }
   const database = await openDatabase(settings, { logger: SILENT });
@@ -78,7 +81,7 @@ const STORE_VERSION: Readonly<
       "../../authz/store/sqlite/open-sqlite-store.ts"
     );
     const file = relationshipsFile(database as string);
-    return isAbsent(file) ? { ...STORE_TABLES, name: file } : sqliteStoreVersion({ file });
+    return isAbsentFile(file) ? { ...STORE_TABLES, name: file } : sqliteStoreVersion({ file });
   },
   postgres: async ({ url }) => {
     const { postgresStoreVersion } = await import(
@@ -90,9 +93,4 @@ const STORE_VERSION: Readonly<
 
 function plannedOf({ component, made: from, known: to }: TableVersion): PlannedMigration {
   return { component, from, to };
-}
-
-/** Opening a file of SQLite would create it. */
-function isAbsent(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }

@@ -55,7 +55,7 @@ const CACHE_MS = 1000;
  * Whether a process should get calls: it has started, is not shutting down, and its dependencies
  * are available. It is not ready until it is notified that start-up is over.
  */
-export class Readiness {
+export class ServerReadiness {
   readonly #checks = new Map<string, ReadinessCheck>();
   readonly #options: ReadinessOptions;
   #state: "starting" | "ready" | "draining" = "starting";

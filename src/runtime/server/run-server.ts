@@ -139,13 +139,15 @@ class ProcessEnd {
       process.exit(1);
     }
     this.#serving.logger.error({ error }, "uncaught error: the process ends");
-    if (!this.#isEnding) this.#end();
+    // No new calls: also during the delay after a signal.
+    if (this.#isEnding) void this.#serving.server.stop({ withoutDelay: true });
+    else this.#end({ withoutDelay: true });
   }
 
-  #end(): void {
+  #end(options: { readonly withoutDelay?: boolean } = {}): void {
     this.#isEnding = true;
     // Handles that others left open must not keep the process alive.
-    void this.#serving?.server.stop().then(() => {
+    void this.#serving?.server.stop(options).then(() => {
       process.exit(this.#exitCode || (process.exitCode ?? 0));
     });
   }

@@ -14,10 +14,10 @@ import type { ListeningAddress, TransportServer } from "../port/listen.ts";
 import type { RoutePublisher } from "../registry/route-publisher.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { Cleanup } from "./cleanup.ts";
-import type { Readiness } from "./readiness.ts";
+import type { ServerReadiness } from "./readiness.ts";
 
 /** How long callers have to get the error of their ended call before connections are closed. */
-const FAREWELL_MS = 500;
+const CLOSING_MS = 500;
 
 /** Where the parts of a server listen, by their name: `http`, `grpc`, `metrics`. */
 export type ServerAddresses = Readonly<Record<string, ListeningAddress>>;
@@ -57,7 +57,13 @@ export interface Server {
    * time, streams within half of it, and the signals of jobs are aborted, then everything is closed. Does not reject, and
    * may be called at any time.
    */
-  stop(): Promise<void>;
+  stop(options?: {
+    /**
+     * Omits `server.shutdown_delay_ns`, or the rest of it if the server is already stopping: after an
+     * error, for instance.
+     */
+    readonly withoutDelay?: boolean;
+  }): Promise<void>;
 }
 
 /** What a server is at run time. */
@@ -69,7 +75,7 @@ export interface RunningServerParts {
   readonly calls: CallsUnderWay;
   /** Resolves once no handler of an audited call runs whose caller has cancelled. */
   readonly handlersSettled: () => Promise<void>;
-  readonly readiness: Readiness;
+  readonly readiness: ServerReadiness;
   readonly routes: RouteDocument | undefined;
   readonly events: RuntimeEvents;
   readonly logger: ProcessLogger;
@@ -79,6 +85,9 @@ export interface RunningServerParts {
   readonly engine: AuthorizationEngine | undefined;
   readonly jobs: ServerJobs | undefined;
   readonly requestListener: RequestListener | undefined;
+  /** `ServerOptions.version`. */
+  readonly version?: string | undefined;
+  readonly configurationFile?: string | undefined;
   /** `ServerOptions.onStopping`. */
   readonly onStopping: (() => void) | undefined;
 }
@@ -93,6 +102,7 @@ export class RunningServer implements Server {
   #isStarted = false;
   #listening: Promise<ServerAddresses> | undefined;
   #stopping: Promise<void> | undefined;
+  readonly #withoutDelay = new AbortController();
 
   constructor(parts: RunningServerParts) {
     this.#parts = parts;
@@ -119,11 +129,13 @@ export class RunningServer implements Server {
     }
     readiness.started();
     this.#parts.jobs?.start();
-    logger.info({ addresses }, "started");
+    const { version, configurationFile } = this.#parts;
+    logger.info({ version, configuration: configurationFile, addresses }, "started");
     return addresses;
   }
 
-  stop(): Promise<void> {
+  stop({ withoutDelay = false } = {}): Promise<void> {
+    if (withoutDelay) this.#withoutDelay.abort();
     this.#stopping ??= this.#stop();
     return this.#stopping;
   }
@@ -147,22 +159,44 @@ export class RunningServer implements Server {
   async #stop(): Promise<void> {
     const { readiness, logger, accessLog, cleanup } = this.#parts;
     const begin = performance.now();
+    const wasReady = readiness.state === "ready";
     readiness.draining();
+    // Routers that use the registry stop sending; calls under way are served.
+    let published = wasReady ? this.#publisher?.close() : undefined;
+    const delay = wasReady ? this.#delayMs() : 0;
+    if (delay > 0) await this.#serveFor(delay);
     this.#announceStop();
     // A server that is about to listen cannot be closed yet.
     await this.#listening?.catch(() => undefined);
-    // Routers that use the registry stop sending; calls under way are served.
-    const published = this.#publisher?.close();
-    const limit = milliseconds(this.#parts.config.server.shutdown_timeout_ns);
+    published ??= this.#publisher?.close();
+    const timeout = milliseconds(this.#parts.config.server.shutdown_timeout_ns);
+    // The delay is a part of that time.
+    const limit =
+      delay > 0 ? Math.max(0, Math.round(begin + timeout - performance.now())) : timeout;
     const jobs = this.#parts.jobs?.stop(limit);
     await this.#drain(limit);
     await jobs;
     await this.#closeTransports();
     await published?.catch(() => undefined);
-    accessLog.flush();
+    accessLog.close();
     await cleanup.run(logger);
     logger.info({ duration_ms: Math.round(performance.now() - begin) }, "stopped");
     logger.flush();
+  }
+
+  #delayMs(): number {
+    const nanoseconds = this.#parts.config.server.shutdown_delay_ns;
+    return nanoseconds === 0 || this.#withoutDelay.signal.aborted ? 0 : milliseconds(nanoseconds);
+  }
+
+  /** Serves on, not ready, until load balancers have noticed, before a connection is refused. */
+  async #serveFor(delay: number): Promise<void> {
+    const { signal } = this.#withoutDelay;
+    this.#parts.logger.info({ delay_ms: delay }, "not ready, and still serving");
+    const aborted = new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await within(aborted, delay, () => undefined);
   }
 
   /** What fails there must not keep the server from stopping. */
@@ -191,7 +225,7 @@ export class RunningServer implements Server {
     );
     // Their callers are notified; connections that do not read that are cut off.
     calls.abort();
-    await within(drained, FAREWELL_MS, () => undefined);
+    await within(drained, CLOSING_MS, () => undefined);
   }
 
   async #closeTransports(): Promise<void> {

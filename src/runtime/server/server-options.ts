@@ -99,9 +99,11 @@ export interface ServerOptions {
   readonly metrics?: readonly ServiceMetric[];
   /** The logger; absent, one of `createLogger`, with the configured level. */
   readonly logger?: ProcessLogger;
+  /** The version of the service, for the line `started` of the log. */
+  readonly version?: string;
   /**
-   * Called when the server begins to stop, before it waits for the calls under way. End here what it would
-   * wait for, such as streams that never end by themselves.
+   * Called when the server begins to stop, after `server.shutdown_delay_ns` and before it waits for the
+   * calls under way. End here what it would wait for, such as streams that never end by themselves.
    */
   readonly onStopping?: () => void;
   /** Called when all calls have ended, before `database` is closed and the process ends. */

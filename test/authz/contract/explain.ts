@@ -60,6 +60,28 @@ export function explainContract(opened: Opened): void {
       });
     });
 
+    test("of what is held have the whole path, also beside very many others that were tried", async () => {
+      const { engine } = opened();
+      const others = Array.from({ length: 400 }, (_, index) => `team:e-other${index}`);
+      await touch(engine, ...others.map((team) => `document:e-many#viewer@${team}#member`));
+      await touch(
+        engine,
+        "document:e-many#folder@folder:e-many",
+        "folder:e-many#viewer@team:e-many#member",
+        "team:e-many#member@user:wendy",
+      );
+      const { explanation } = await engine.explain(request("document:e-many#view@user:wendy"));
+      const found: unknown[] = [];
+      for (let step: Explanation | undefined = explanation; step !== undefined; ) {
+        if (step.relationship !== undefined) found.push(step.relationship);
+        step = step.children.find(({ allowed }) => allowed);
+      }
+      expect(found).toEqual([
+        relationship("folder:e-many#viewer@team:e-many#member"),
+        relationship("team:e-many#member@user:wendy"),
+      ]);
+    });
+
     test("of a userset that contains itself say so, for permissions too", async () => {
       const { engine } = opened();
       await touch(engine, "document:e-own#folder@folder:e-own", "folder:e-own#parent@folder:e-up");

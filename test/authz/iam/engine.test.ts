@@ -8,12 +8,24 @@ import { modelOf, request, SCHEMA, updates } from "../contract/schema.ts";
 
 afterEach(() => void vi.useRealTimers());
 
+const SERVER = {
+  name: "IAM",
+  address: "iam:19080",
+  keys: {
+    endpoint: "iam.endpoint",
+    insecure: "iam.insecure",
+    token: "iam.token",
+    ca: "iam.ca_file",
+  },
+};
+
 /** An engine over calls that are answered with plain objects. */
 function engineOver(calls: Record<string, unknown>) {
   const close = async () => undefined;
   return createIamEngine({
     model: modelOf(SCHEMA),
     calls: { close, ...calls } as unknown as PermissionCalls,
+    server: SERVER,
   });
 }
 
@@ -150,17 +162,53 @@ describe("readiness", () => {
       async () => {
         throw new ServiceError("FORBIDDEN", "iam.services.hub is missing");
       },
-      { ready: false, reason: "IAM refuses this service: iam.services.hub is missing" },
+      {
+        ready: false,
+        reason: "IAM at iam:19080 refuses this service: iam.services.hub is missing",
+      },
     ],
     [
       "nobody",
       async () => {
         throw new ServiceError("UNAVAILABLE");
       },
-      { ready: false, reason: "IAM: unavailable" },
+      {
+        ready: false,
+        reason: "IAM at iam:19080 cannot be reached: check that it runs, and iam.endpoint",
+      },
+    ],
+    [
+      "another server",
+      async () => {
+        throw new ServiceError("UNIMPLEMENTED", "unknown service svc.iam.v1.IAMPermissionService");
+      },
+      { ready: false, reason: "what answers at iam:19080 is not IAM: correct iam.endpoint" },
+    ],
+    [
+      "a defect",
+      async () => {
+        throw new TypeError("secret");
+      },
+      {
+        ready: false,
+        reason: "IAM at iam:19080 fails (INTERNAL): look at its log and at that of this service",
+      },
     ],
   ])("of %s", async (_, getModel, expected) => {
     expect(await engineOver({ getModel }).ready()).toEqual(expected);
+  });
+});
+
+test("readiness ends with the signal of whoever asks, and says who is silent", async () => {
+  const asked = new AbortController();
+  const getModel = (_: unknown, { signal }: { signal: AbortSignal }) =>
+    new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+      asked.abort(new DOMException("late", "TimeoutError"));
+    });
+  expect(await engineOver({ getModel }).ready({ signal: asked.signal })).toEqual({
+    ready: false,
+    reason: "IAM at iam:19080 does not answer: check that it runs, the network, and iam.endpoint",
   });
 });
 
@@ -215,7 +263,12 @@ describe("a watch", () => {
 
   test("continues after the last change when IAM ends its stream", async () => {
     const from: unknown[] = [];
-    const streams = [[silence, change("r1"), change("r2", "zone")], [silence], [change("r3")]];
+    const skipped = { revision: "r4", updates: [] };
+    const streams = [
+      [silence, change("r1"), change("r2", "zone")],
+      [silence, skipped, silence],
+      [change("r5")],
+    ];
     const engine = engineOver({
       async *watchRelationships(sent: { fromRevision: string }) {
         from.push(sent.fromRevision);
@@ -223,8 +276,9 @@ describe("a watch", () => {
         if (from.length === 1) throw new ServiceError("DEADLINE_EXCEEDED");
       },
     });
-    expect(await take(engine.watch("r0"), 2)).toEqual(["r1", "r3"]);
-    expect(from).toEqual(["r0", "r2", "r2"]);
+    expect(await take(engine.watch("r0"), 2)).toEqual(["r1", "r5"]);
+    // Changes that the service may not read have a revision, too.
+    expect(from).toEqual(["r0", "r2", "r4"]);
   });
 
   test("without a revision begins at the newest state of the time of the call", async () => {
@@ -274,7 +328,7 @@ describe("a watch", () => {
     });
     const ended = expect(take(engine.watch("r0"), 1)).rejects.toMatchObject({
       code: "UNAVAILABLE",
-      message: "IAM: no response during the watch",
+      message: "IAM at iam:19080 gave no response during the watch",
     });
     await vi.advanceTimersByTimeAsync(10_000);
     await ended;

@@ -66,13 +66,75 @@ test.each([
   "status %i is %s, for a check after %i attempts and for a write after %i",
   async (status, code, checks, writes) => {
     const engine = await open(() => ({ status, details: `of ${KEY} and ${KEY}` }));
-    const failure = { name: "AuthzError", code, message: "SpiceDB: of [secret] and [secret]" };
+    const failure = { name: "AuthzError", code };
     await expect(engine.check(asked)).rejects.toMatchObject(failure);
     expect(countOf("CheckPermission")).toBe(checks);
     await expect(engine.writeRelationships(write)).rejects.toMatchObject(failure);
     expect(countOf("WriteRelationships")).toBe(writes);
   },
 );
+
+test("a refusal has the words of SpiceDB, without the key", async () => {
+  const engine = await open(() => ({ status: 3, details: `of ${KEY} and ${KEY}` }));
+  const message = "SpiceDB: of [secret] and [secret]";
+  await expect(engine.check(asked)).rejects.toMatchObject({ message });
+});
+
+test("readiness names the address and the key, and nothing of the database of SpiceDB", async () => {
+  const details = "failed to connect to `user=root database=prod`: password of root is wrong";
+  fake = await startFakeSpicedb(() => ({ status: 2, details }));
+  const { endpoint } = fake;
+  const section = "security.authz.spicedb";
+  const options = { endpoint, token: KEY, insecure: true, model: modelOf(SCHEMA), section };
+  engine = await createSpicedbEngine(options);
+  expect(await engine.ready()).toEqual({
+    ready: false,
+    reason: `SpiceDB at ${endpoint} cannot answer now: look at its log, and at its database`,
+  });
+  await fake.close();
+  expect(await engine.ready()).toEqual({
+    ready: false,
+    reason: `SpiceDB at ${endpoint} cannot be reached (connection refused): check that it runs, and ${section}.endpoint`,
+  });
+});
+
+test("readiness ends with the signal of whoever asks, and says who is silent", async () => {
+  fake = await startFakeSpicedb(() => ({ instead: "silence" }));
+  const { endpoint } = fake;
+  const options = { endpoint, token: KEY, insecure: true, model: modelOf(SCHEMA) };
+  engine = await createSpicedbEngine(options);
+  const asking = new AbortController();
+  const ready = engine.ready({ signal: asking.signal });
+  await until("SpiceDB was asked", () => countOf("ReadSchema") !== 0);
+  asking.abort(new DOMException("late", "TimeoutError"));
+  expect(await ready).toEqual({
+    ready: false,
+    reason: `SpiceDB at ${endpoint} does not answer: check that it runs, the network, and endpoint`,
+  });
+});
+
+test("a read that is out of time while it is tried again says why it had to be", async () => {
+  const engine = await open((count) => (count === 1 ? { status: 14 } : { instead: "silence" }));
+  const asking = new AbortController();
+  const call = engine.check(asked, { signal: asking.signal });
+  await until("SpiceDB was asked again", () => countOf("CheckPermission") === 2);
+  asking.abort(new DOMException("late", "TimeoutError"));
+  await expect(call).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: expect.stringMatching(/^SpiceDB at .* cannot answer now/),
+  });
+});
+
+test("another server at the address is not SpiceDB", async () => {
+  fake = await startFakeSpicedb(() => ({ status: 12, details: "unknown service" }));
+  const { endpoint } = fake;
+  const options = { endpoint, token: KEY, insecure: true, model: modelOf(SCHEMA) };
+  engine = await createSpicedbEngine(options);
+  expect(await engine.ready()).toEqual({
+    ready: false,
+    reason: `what answers at ${endpoint} is not SpiceDB: correct endpoint`,
+  });
+});
 
 test("a check that fails temporarily is retried", async () => {
   const engine = await open((count) => (count < 3 ? { status: 14 } : { messages: [allowed] }));

@@ -96,7 +96,9 @@ describe.skipIf(datastoreIsAbsent())(
           await server.stop(signal);
           await untilDone("failures", WRITERS + CHECKERS);
           await expect
-            .poll(() => engine.ready())
+            .poll(() => engine.ready(), {
+              message: "the engine reports that SpiceDB is unavailable",
+            })
             .toMatchObject({
               ready: false,
               reason: expect.stringContaining("SpiceDB"),
@@ -105,7 +107,9 @@ describe.skipIf(datastoreIsAbsent())(
           await untilDone("writes", CALLS);
           await untilDone("checks", CALLS);
           expect(wrong).toEqual([]);
-          await expect.poll(() => engine.ready()).toEqual({ ready: true });
+          await expect
+            .poll(() => engine.ready(), { message: "the engine is ready again" })
+            .toEqual({ ready: true });
         }
       } finally {
         stopped = true;

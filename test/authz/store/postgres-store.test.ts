@@ -74,7 +74,9 @@ if (server === undefined) {
         const readAgain = async () => {
           for (let read = 0; read < 20; read++) await store.changesAfter(0, 10);
         };
-        await expect.poll(readAgain).toBeUndefined();
+        await expect
+          .poll(readAgain, { message: "the store reads over new connections" })
+          .toBeUndefined();
       }
       await store.close();
     });
@@ -92,11 +94,13 @@ if (server === undefined) {
       await expect(recovery).rejects.toThrow(`held by process ${child.process.pid} on`);
       await kill(child);
       await expect
-        .poll(() =>
-          store.recover().then(
-            () => true,
-            () => false,
-          ),
+        .poll(
+          () =>
+            store.recover().then(
+              () => true,
+              () => false,
+            ),
+          { message: "the store recovers" },
         )
         .toBe(true);
       await store.commit([[touch("d", "v")]]);
@@ -148,9 +152,11 @@ if (server === undefined) {
             `select count(*)::int as n from pg_stat_activity where application_name = '${options.schema}'`,
           )
         )[0].n;
-      await expect.poll(connections).toBeLessThanOrEqual(11);
+      await expect
+        .poll(connections, { message: "all connections but ten idle ones are closed" })
+        .toBeLessThanOrEqual(11);
       await store.close();
-      await expect.poll(connections).toBe(0);
+      await expect.poll(connections, { message: "all connections are closed" }).toBe(0);
     });
 
     test.each([

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../../src/authz/store/sqlite/open-sqlite-store.ts";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
-import { countTurns, lockSqlite } from "../../support/sqlite-locker.ts";
+import { countTurns, lockSqlite } from "../../support/sqlite/sqlite-locker.ts";
 import { documentEngine, viewersOf, views, writePair } from "../document-engine.ts";
 import { contents, create, touch } from "./store-target.ts";
 

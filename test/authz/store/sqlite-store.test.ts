@@ -160,7 +160,7 @@ describe("a store in SQLite", () => {
     ["a file as folder", () => join(text(), "store.db"), "does not exist: create it"],
     ["a text", text, "is not an SQLite database: name another file"],
     ["another program's database", foreign, "is a database of another program"],
-    ["a folder", () => mkdtempSync(join(folder, "folder-")), "cannot be opened for writing"],
+    ["a folder", () => mkdtempSync(join(folder, "folder-")), "is a folder: name a file in it"],
   ])("%s is refused, and the lock is released", async (_, file, message) => {
     const path = file();
     for (let attempt = 0; attempt < 2; attempt++) {

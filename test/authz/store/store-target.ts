@@ -14,7 +14,7 @@ import {
   type SqliteStoreOptions,
 } from "../../../src/authz/store/sqlite/open-sqlite-store.ts";
 import type { Relationship } from "../../../src/model/relationship.ts";
-import { PATIENCE } from "../../support/patience.ts";
+import { until } from "../../support/until.ts";
 
 /** The location of a store, in a form that can be passed to a child process. */
 export type StoreTarget =
@@ -33,15 +33,21 @@ export function openTarget(
 
 /** Opens a store that a killed process has just held: a server needs a moment to notice. */
 export async function openSoon(target: StoreTarget): Promise<RelationshipStore> {
-  const deadline = Date.now() + PATIENCE;
-  for (;;) {
-    try {
-      return await openTarget(target);
-    } catch (error) {
-      if (!(error instanceof AuthzError) || Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
+  let store: RelationshipStore | undefined;
+  let why = "";
+  await until(
+    () => `the store can be opened: ${why}`,
+    async () => {
+      try {
+        store = await openTarget(target);
+      } catch (error) {
+        if (!(error instanceof AuthzError)) throw error;
+        why = error.message;
+      }
+      return store !== undefined;
+    },
+  );
+  return store as RelationshipStore;
 }
 
 /** A child process and its lines of output. */

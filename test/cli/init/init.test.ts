@@ -189,6 +189,62 @@ test.each([
   },
 );
 
+/** The last two digits of the ports of a service, which all of its files have. */
+function digitsOf(place: string): string {
+  const { server } = parse(readFileSync(join(folder, place, "service.yaml"), "utf8"));
+  const { services } = parse(readFileSync(join(folder, place, "svc-access.yaml"), "utf8"));
+  const [{ ports }] = Object.values<{ ports: Record<string, number> }>(services) as [
+    { ports: Record<string, number> },
+  ];
+  const port = (name: string) => /:(\d+)\}$/.exec(server[name].address)?.[1] ?? "";
+  const digits = port("http").slice(3);
+  expect([port("http"), port("grpc"), port("metrics")]).toEqual(
+    ["180", "190", "191"].map((first) => first + digits),
+  );
+  expect(ports).toEqual({ http: Number(`180${digits}`), grpc: Number(`190${digits}`) });
+  return digits;
+}
+
+const initIn = (place: string, name = place) =>
+  runSvcAccess(["init", "--service", name, place], { cwd: folder }).stdout;
+
+test("a service has ports by its name, which the output says", () => {
+  expect(initIn("notes")).toContain(
+    "\nnotes listens on 18010 (HTTP), 19010 (gRPC) and 19110 (metrics)\n",
+  );
+  expect(digitsOf("notes")).toBe("10");
+  const said = initIn("bills");
+  expect(said).toContain(`\nbills listens on 180${digitsOf("bills")} (HTTP)`);
+  expect(digitsOf("bills")).not.toBe("10");
+  // The same again: nothing is written, and nothing is said.
+  expect(initIn("bills")).not.toContain("listens on");
+});
+
+test("a service takes the next ports where one beside or above it in the repository has its own", () => {
+  writeFileSync(join(folder, "package.json"), "{}");
+  initIn("elsewhere", "notes");
+  initIn("notes");
+  expect([digitsOf("elsewhere"), digitsOf("notes")]).toEqual(["10", "11"]);
+  // The configuration of a platform has the ports of all its services.
+  writeFileSync(
+    join(folder, "svc-access.yaml"),
+    "services:\n  a: {packages: [a.v1], ports: {http: 18010}}\n  b: {ports: {grpc: 19011}}\n",
+  );
+  mkdirSync(join(folder, "services"));
+  initIn("services/notes", "notes");
+  expect(digitsOf("services/notes")).toBe("12");
+});
+
+test("a service that the configuration already has keeps the ports there", () => {
+  mkdirSync(join(folder, "notes"));
+  writeFileSync(
+    join(folder, "notes/svc-access.yaml"),
+    "services:\n  notes:\n    packages: [notes.v1]\n    ports: {http: 18033, grpc: 19033}\n",
+  );
+  initIn("notes");
+  expect(digitsOf("notes")).toBe("33");
+});
+
 const templateOf = (out: string, own = out) =>
   `version: v2\nplugins:\n  - local: protoc-gen-es\n    out: ${out}\n  - local: protoc-gen-svc-access\n    out: ${own}\n`;
 

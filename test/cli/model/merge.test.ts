@@ -1,7 +1,8 @@
 /** `svc-access model merge`: the platform's model from the models of its services. */
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { runProgram } from "../../support/programs.ts";
 import { ROOT } from "../../support/workspace.ts";
 import { useModelFolder } from "./model-folder.ts";
 
@@ -129,6 +130,69 @@ svc-access: 2 conflicts; nothing is merged
     const { status, stderr } = run("merge", "one.zed", "two.zed");
     expect(status).toBe(1);
     expect(stderr).toContain("office is a caveat here and a definition there");
+  });
+});
+
+describe("a model of a service on the engine iam", () => {
+  const ITEM = "definition item {\n  relation owner: user | group#member\n}\n";
+  const copies = (names: string, from = "iam.zed") =>
+    `awk '/^definition (${names}) /,/}$/' ${from} >> own.zed`;
+
+  /** Runs a command that a message names. */
+  function runNamed(command: string): void {
+    const { status, stderr } = runProgram("sh", ["-c", command], { cwd: path(".") });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  }
+
+  test("that lacks what it names of IAM is told how to get it, and then merged", () => {
+    copyFileSync(join(ROOT, "model/iam.zed"), path("iam.zed"));
+    write("own.zed", `definition user {}\n\n${ITEM}`);
+    const { status, stdout, stderr } = run("merge", "own.zed", "iam.zed");
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    const command = copies("group|service|service_account|zone");
+    expect(stderr).toBe(
+      `svc-access: own.zed:4:26: there is no definition "group" (MODEL_TYPE_UNKNOWN)
+svc-access: own.zed: a model has all definitions that it names; copy group, service, service_account, zone from iam.zed: ${command}
+`,
+    );
+    runNamed(command);
+    expect(run("merge", "own.zed", "iam.zed").status).toBe(0);
+  });
+
+  test("that has another group of its own is told to take that of IAM", () => {
+    copyFileSync(join(ROOT, "model/iam.zed"), path("iam.zed"));
+    write("own.zed", `definition user {}\ndefinition group { relation member: user\n}\n${ITEM}`);
+    const { status, stderr } = run("merge", "iam.zed", "own.zed");
+    const command = copies("group|service|service_account|zone");
+    expect({ status, first: stderr.split("\n")[0] }).toEqual({
+      status: 1,
+      first: expect.stringMatching(
+        /^own\.zed:2:12: the definition group differs in create_child_groups, .*; the other is at iam\.zed:\d+:12; rename it/,
+      ),
+    });
+    expect(stderr).toContain(
+      `or remove it and copy that of IAM: ${command} (MODEL_MERGE_CONFLICT)`,
+    );
+    write("own.zed", `definition user {}\n${ITEM}`);
+    runNamed(command);
+    expect(run("merge", "own.zed", "iam.zed").status).toBe(0);
+  });
+
+  test("gets no command where the definitions have another form", () => {
+    write("iam.zed", "definition user {}  definition group { relation member: user\n}\n");
+    write("own.zed", `definition user {}\n${ITEM}`);
+    expect(run("merge", "own.zed", "iam.zed").stderr).toMatch(/copy group from iam\.zed\n$/);
+  });
+
+  test("the command of the help and of the guide works", () => {
+    const command = copies("service_account|zone|group", "node_modules/svc-access/model/iam.zed");
+    const guide = readFileSync(join(ROOT, "docs/iam.md"), "utf8");
+    expect(guide).toContain(command.replace("own.zed", "model.zed"));
+    const { stdout } = run("merge", "--help");
+    expect(stdout.replace(" \\\n   ", "")).toContain(command.replace("own.zed", "model.zed"));
+    write("own.zed", `definition user {}\ndefinition service {}\n${ITEM}`);
+    runNamed(command.replace("node_modules/svc-access", ROOT));
+    expect(run("merge", "own.zed", join(ROOT, "model/iam.zed")).status).toBe(0);
   });
 });
 

@@ -75,11 +75,13 @@ if (server === undefined) {
       const queries = Array.from({ length: 10 }, () =>
         sql`select pg_sleep(0.05)`.execute(database.kysely),
       );
-      await expect.poll(() => database.poolStats().open).toBe(4);
+      await expect
+        .poll(() => database.poolStats().open, { message: "the pool opens four connections" })
+        .toBe(4);
       expect(database.poolStats().waiting).toBeGreaterThan(0);
       await Promise.all(queries);
       await expect
-        .poll(() => database.poolStats())
+        .poll(() => database.poolStats(), { message: "the pool keeps two idle connections" })
         .toEqual({ open: 2, idle: 2, waiting: 0, max: 4 });
       await database.close();
     });

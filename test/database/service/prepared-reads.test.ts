@@ -253,7 +253,11 @@ await onBoth("a prepared read", ({ kind, fresh }) => {
     const file = config.database.file as string;
     renameSync(file, `${file}.old`);
     writeFileSync(file, "");
-    await expect.poll(() => read.first({ id: "a" }).catch(String)).toContain("removed or replaced");
+    await expect
+      .poll(() => read.first({ id: "a" }).catch(String), {
+        message: "the read reports that its file was replaced",
+      })
+      .toContain("removed or replaced");
     await database.close();
   });
 

@@ -1,5 +1,4 @@
 /** Statements and transactions of a service's database. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import {
   isUniqueViolation,
@@ -148,9 +147,14 @@ await onBoth("a service's database", ({ kind, fresh }) => {
     );
     // What the work has started, but that runs later, is not part of it.
     let later: Promise<unknown> | undefined;
-    await inside(async () => {
-      later = sleep(20).then(() => add(database, "later"));
+    let proceed = (): void => undefined;
+    const committed = new Promise<void>((resolve) => {
+      proceed = resolve;
     });
+    await inside(async () => {
+      later = committed.then(() => add(database, "later"));
+    });
+    proceed();
     await later;
     expect(await all(database)).toEqual({ later: 0 });
     await database.close();

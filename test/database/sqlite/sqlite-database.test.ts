@@ -47,7 +47,11 @@ describe("a file that cannot be a database is refused with its fix", () => {
     ["a missing folder", () => join(folder, "missing/a.db"), "does not exist: create it"],
     ["a text", () => written("This is a text. ".repeat(100)), "is not an SQLite database"],
     ["another program's", foreign, "is a database of another program"],
-    ["a folder", () => (mkdirSync(join(folder, "dir.db")), join(folder, "dir.db")), "cannot be"],
+    [
+      "a folder",
+      () => (mkdirSync(join(folder, "dir.db")), join(folder, "dir.db")),
+      "is a folder: name a file in it",
+    ],
   ])("%s", async (_, file, message) => {
     await expect(open(file())).rejects.toThrow(message);
   });

@@ -28,6 +28,8 @@ const authentications = (outcome: string) =>
 const jobs = (name: string, outcome: string) =>
   of("svc_access_job_runs_total", `,job_name="${name}",outcome="${outcome}"`);
 const limited = (rpc: string) => of("svc_access_rate_limited_total", `,rpc="${rpc}"`);
+const logins = (method: string, outcome: string) =>
+  of("iam_login_attempts_total", `,method="${method}",outcome="${outcome}"`);
 const registry = (outcome: string) =>
   of("svc_access_registry_events_total", `,outcome="${outcome}"`);
 const pool = (state: string) => of("db_client_connections", `,pool="database",state="${state}"`);
@@ -148,6 +150,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: "20m",
     silent: { [jobs("clean", "failed")]: "0+1x40", [jobs("clean", "succeeded")]: "0+1x40" },
   },
+  SvcRemovalsStuck: {
+    fires: { [of("svc_access_removals_oldest_seconds", ',kind="user"')]: "3000+60x40" },
+    at: "20m",
+    silent: { [of("svc_access_removals_oldest_seconds", ',kind="user"')]: "0+60x40" },
+  },
   SvcResponsesCutOff: { fires: { [of(EACH)]: "0+1x40" }, at: "20m", silent: { [of(EACH)]: ONCE } },
   SvcFileDescriptors: {
     fires: {
@@ -173,11 +180,6 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       'nodejs_eventloop_lag_p99_seconds{job="other",instance="b"}': "9x40",
     },
   },
-  IamRemovalsStuck: {
-    fires: { [of("iam_removals_oldest_seconds", ',kind="user"')]: "3000+60x40" },
-    at: "20m",
-    silent: { [of("iam_removals_oldest_seconds", ',kind="user"')]: "0+60x40" },
-  },
   IamRevocationFeedStopped: {
     fires: { [jobs("revocations", "succeeded")]: "0+300x20 6000x20" },
     at: "30m",
@@ -193,5 +195,19 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     fires: { [limited("/v1/iam/oidc/interaction")]: "0+30x40" },
     at: "20m",
     silent: { [limited("/v1/iam/oidc/interaction")]: "0+6x40", [limited("a.B/Get")]: "0+50x40" },
+  },
+  IamLoginsFail: {
+    fires: {
+      [logins("password", "failed")]: "0+5x40",
+      [logins("password", "slowed")]: "0+20x40",
+      [logins("password", "succeeded")]: "0+2x40",
+    },
+    at: "20m",
+    silent: {
+      [logins("password", "failed")]: "0+30x40",
+      [logins("password", "succeeded")]: "0+60x40",
+      [logins("client", "failed")]: "0+6x40",
+      [logins("client", "succeeded")]: "0x40",
+    },
   },
 };

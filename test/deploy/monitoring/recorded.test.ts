@@ -93,7 +93,7 @@ test.each([
 });
 
 describe("alerts", () => {
-  test.each(ALERTS)("$alert names what services have", ({ expr, annotations }) => {
+  test.each(ALERTS)("$alert names what services have [DEPLOY-7]", ({ expr, annotations }) => {
     const text = Object.values(annotations).join("\n");
     const labels = [...text.matchAll(/\$labels\.(\w+)/g)].map(([, label = ""]) => label);
     expect(recorded.problems(expr, labels)).toEqual([]);
@@ -111,7 +111,7 @@ describe("alerts", () => {
 });
 
 describe("the dashboard", () => {
-  test.each(QUERIES)("$panel: $legendFormat", ({ expr, legendFormat }) => {
+  test.each(QUERIES)("$panel: $legendFormat [DEPLOY-7]", ({ expr, legendFormat }) => {
     const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
     expect(recorded.problems(withoutVariables(expr), labels)).toEqual([]);
   });

@@ -23,7 +23,7 @@ describe("each alert", () => {
     expect(Object.keys(ALERT_CASES)).toEqual(names);
   });
 
-  test.each(ALERTS)("$alert says how bad it is, and what to do", (alert) => {
+  test.each(ALERTS)("$alert says how bad it is, and what to do [DEPLOY-7]", (alert) => {
     expect(alert.for).toMatch(/^\d+m$/);
     expect(["critical", "warning"]).toContain(alert.labels.severity);
     const { summary, description, runbook } = alert.annotations;
@@ -89,7 +89,7 @@ describe.skipIf(promtoolIsAbsent())("promtool", () => {
     expect(status).toBe(0);
   });
 
-  describe("each alert fires, and does not when it comes close", () => {
+  describe("each alert fires, and does not when it comes close [DEPLOY-7]", () => {
     let [results, errors] = ["", ""];
 
     beforeAll(() => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import {
   emitGateway,
   type FrontendPlan,
+  type PlannedRoute,
   planGateway,
-  type RouteEntry,
 } from "../../../src/emit/gateway/index.ts";
 import type { EmitInput } from "../../../src/emit/output-file.ts";
 import { buildInput, type RpcSpec } from "./build-input.ts";
@@ -15,11 +15,11 @@ const frontendsOf = ({ api, config }: EmitInput): FrontendPlan[] =>
     (host) => host.frontends,
   );
 
-const entriesOf = (frontend: FrontendPlan | undefined): RouteEntry[] =>
+const entriesOf = (frontend: FrontendPlan | undefined): PlannedRoute[] =>
   (frontend?.routes ?? []).flatMap(({ rules }) => rules.flatMap(({ entries }) => entries));
 
 /** An entry in one line: `GET Exact /v1/iam/me rpc AUTHENTICATED iam-web`. */
-const line = ({ match, owner, exposure, coveredBy, open }: RouteEntry): string =>
+const line = ({ match, owner, exposure, coveredBy, open }: PlannedRoute): string =>
   [
     match.method ?? "*",
     match.path.type,

@@ -72,7 +72,9 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
       statuses = statusesOf(await gateway.run<string>({ kind: "log" }));
       return names.filter((name) => !statuses.has(name));
     };
-    await expect.poll(withoutStatus).toEqual([]);
+    await expect
+      .poll(withoutStatus, { message: "the gateway has a status for each document" })
+      .toEqual([]);
     for (const name of names) {
       expect(statuses.get(name), name).toEqual(
         expect.arrayContaining([expect.stringMatching(/^Accepted True/)]),
@@ -112,7 +114,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     }
   });
 
-  test("a login returns to its page, and its session reaches the backend [PLAT-4]", async () => {
+  test("a login returns to its page, and its session reaches the backend [PLAT-4, WEB-2, PLAT-11]", async () => {
     const begun = await ask("/welcome");
     const state = new URL(begun.headers["location"] ?? "").searchParams.get("state") ?? "";
     const cookie = (answer: Answer) =>
@@ -298,6 +300,58 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
       expect((await programs(path, { token: worker })).status).toBe(404);
     }
     expect((await programs("/healthz")).status).toBe(200);
+  });
+
+  describe("a token is refused [EDGE-5]", () => {
+    const seconds = (more: number) => Math.floor(Date.now() / 1000) + more;
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    /** A token with another header, whose signature is that of the token or is given. */
+    const withHeader = (token: string, change: object, signature = token.split(".")[2]) => {
+      const [header = "", claims = ""] = token.split(".");
+      const old = JSON.parse(Buffer.from(header, "base64url").toString());
+      return [part({ ...old, ...change }), claims, signature].join(".");
+    };
+
+    test.each<[string, () => Promise<string> | string]>([
+      ["that has expired", () => gateway.token({ exp: seconds(-120), iat: seconds(-3600) })],
+      ["that is not valid yet", () => gateway.token({ nbf: seconds(600) })],
+      ["of another issuer", () => gateway.token({ iss: "https://evil.example" })],
+      ["of another audience", () => gateway.token({ aud: "worker" })],
+      ["without an audience", () => gateway.token({ aud: [] })],
+      ["without a signature", () => withHeader(alice, { alg: "none" }, "")],
+      ["of a symmetric algorithm", () => withHeader(alice, { alg: "HS256" })],
+      ["of another key", () => withHeader(alice, { kid: "key-2" })],
+      [
+        "whose claims were changed",
+        () => {
+          const [header = "", claims = "", signature = ""] = alice.split(".");
+          const old = JSON.parse(Buffer.from(claims, "base64url").toString());
+          return [header, part({ ...old, sub: "mallory" }), signature].join(".");
+        },
+      ],
+      ["that is no JWT", () => "x"],
+    ])("%s, as a Bearer token and as the cookie of a session", async (_, made) => {
+      const token = await made();
+      for (const asked of [
+        { token },
+        { headers: [["Cookie", `AccessToken-hub-frontend=${token}`]] as const },
+      ]) {
+        const { status, seen } = await ask(ME, asked);
+        expect([status, seen]).toEqual([expect.toBeOneOf([302, 401, 403]), undefined]);
+      }
+    });
+
+    test("without the prefix Bearer", async () => {
+      for (const value of [alice, `Token ${alice}`]) {
+        const { status, seen } = await ask(ME, { headers: [["Authorization", value]] });
+        expect([status, seen]).toEqual([expect.toBeOneOf([302, 401]), undefined]);
+      }
+    });
+
+    test("unless it is valid", async () => {
+      const { status, body } = await ask(ME, { token: await gateway.token({ nbf: seconds(-5) }) });
+      expect([status, JSON.parse(body).userId]).toEqual([200, "alice"]);
+    });
   });
 
   describe("connect: true", () => {

@@ -1,5 +1,5 @@
 /** Server stubs of protos with difficult names. */
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BIN, runProgram } from "../../support/programs.ts";
@@ -21,7 +21,12 @@ service NamesService {
   rpc constructor(Promise) returns (UnaryHandler) ${PUBLIC}
   rpc __proto__(Object) returns (google.protobuf.Empty) ${PUBLIC}
   rpc delete(NamesServiceHandlers) returns (ServiceBinding) ${PUBLIC}
+  // buf:lint:ignore ACCESS_AUTHZ_WRITE
   rpc ToString(Foo.Bar) returns (Foo_Bar) ${PUBLIC}
+  // Watches. See the guide of buf.
+  //
+  // buf:lint:ignore ACCESS_AUTHZ_WRITE
+  // buf:lint:ignore ACCESS_AUDIT_WRITE
   rpc Watch(names.v1.other.Promise) returns (stream HttpRoute) ${PUBLIC}
   rpc Push(stream NamesServicePolicies) returns (MessageInitShape) ${PUBLIC}
   rpc Chat(stream package) returns (stream interface) { option deprecated = true; option (svc.access.v1.policy).exposure = PUBLIC; }
@@ -64,6 +69,10 @@ plugins:
   );
   const { status, stderr } = runProgram("buf", ["generate"], { cwd: workspace.folder });
   expect(status, stderr).toBe(0);
+  const stubs = readFileSync(join(workspace.folder, "gen/names/v1/names_server.ts"), "utf8");
+  // Directives of linters are not for those who read the handlers.
+  expect(stubs).not.toMatch(/buf:lint|\/\*\*\s*\*\//);
+  expect(stubs).toContain("  /** Watches. See the guide of buf. */\n  watch:");
   const modules = join(workspace.folder, "node_modules");
   mkdirSync(join(modules, "svc-access"), { recursive: true });
   for (const name of ["package.json", "dist"]) {

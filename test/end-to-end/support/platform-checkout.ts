@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../support/free-port.ts";
+import { until } from "../../support/until.ts";
 import { ROOT } from "../../support/workspace.ts";
 
 const LINKED = [
@@ -91,7 +92,7 @@ export class PlatformRun {
   readonly exited: Promise<number | null>;
   output = "";
   errors = "";
-  #listeners: (() => void)[] = [];
+  #isClosed = false;
 
   constructor({ folder, environment }: PlatformCheckout) {
     this.child = spawn("npm", ["start"], {
@@ -102,36 +103,44 @@ export class PlatformRun {
     });
     this.child.stdout?.on("data", (chunk: Buffer) => {
       this.output += chunk.toString();
-      this.#tell();
     });
     this.child.stderr?.on("data", (chunk: Buffer) => {
       this.errors += chunk.toString();
     });
     this.exited = new Promise((resolve) => {
       this.child.once("close", (code) => {
+        this.#isClosed = true;
         resolve(code);
-        this.#tell();
       });
     });
   }
 
-  /** Waits until it has printed a text. */
+  /** Waits until it has printed a text. Two minutes are enough on a slow machine. */
   async printed(text: string): Promise<void> {
-    while (!this.output.includes(text)) {
-      const { exitCode, signalCode } = this.child;
-      if (exitCode !== null || signalCode !== null) throw new Error(`it has ended: ${this.errors}`);
-      await new Promise<void>((resolve) => this.#listeners.push(resolve));
-    }
+    await until(
+      () => `${text} is printed: ${this.output}${this.errors}`,
+      () => {
+        if (this.output.includes(text)) return true;
+        const { exitCode, signalCode } = this.child;
+        if (exitCode === null && signalCode === null) return false;
+        throw new Error(`it has ended: ${this.errors}`);
+      },
+    );
+  }
+
+  /** Waits until it has ended, with all that hold its output. @returns the exit code */
+  async ended(): Promise<number | null> {
+    await until(
+      () => `it has ended: ${this.output}${this.errors}`,
+      () => this.#isClosed,
+    );
+    return this.exited;
   }
 
   /** Sends a signal to npm, or to its whole group as a terminal does. */
   signal(name: NodeJS.Signals, to: "npm" | "group"): void {
     const { pid } = this.child;
     if (pid !== undefined) process.kill(to === "npm" ? pid : -pid, name);
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners.splice(0)) listener();
   }
 }
 

@@ -1,6 +1,7 @@
+import { documentsOf } from "../../support/buf-documents.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { BUF } from "../../support/workspace.ts";
 import type { Answer, Caller, Headers, Json } from "./caller.ts";
-import { runProgram } from "./run-program.ts";
 
 const GRPC = ["curl", "--http2-prior-knowledge", "--protocol", "grpc"];
 
@@ -35,15 +36,4 @@ export class BufCurl implements Caller {
     if (error?.code === undefined) throw new Error(`buf curl: ${errors}`);
     return { code: error.code, error: error.message ?? "", messages };
   }
-}
-
-/**
- * The JSON documents of an output; buf indents them, so a document ends at a line `}`. For a message that is
- * not set it writes null, and other clients nothing.
- */
-function documentsOf(output: string): Json[] {
-  return output
-    .split(/(?<=^(?:\}|\{\}))\n/m)
-    .filter((text) => text.trim() !== "")
-    .map((text) => JSON.parse(text, (_, value) => value ?? undefined));
 }

@@ -83,6 +83,7 @@ function serviceYaml({ http, grpc }: Ports) {
     server: {
       http: { address: `127.0.0.1:${http}` },
       grpc: { address: `127.0.0.1:${grpc}` },
+      metrics: null,
     },
     security: {
       authn: {

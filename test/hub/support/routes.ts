@@ -1,14 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { HttpRoute } from "../../support/curl.ts";
 import { HUB } from "./hub-process.ts";
-
-/** An HTTP route of an RPC. */
-export interface HttpRoute {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: string;
-  readonly responseBody?: string;
-}
 
 /** An RPC, as `gen/routes/hub.json` has it. */
 export interface RouteEntry {

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AUTHN_MODES } from "../../../src/api/authn-mode.ts";
 import { createSpicedbEngine } from "../../../src/authz/spicedb/index.ts";
 import { parseModel } from "../../../src/model/index.ts";
 import { columnsOf } from "../../support/effort.ts";
@@ -27,10 +28,8 @@ import {
   CREDENTIALS,
   type Credential,
   type CredentialName,
-  EXPECTED,
   expectedCell,
   isStream,
-  type Mode,
   RPCS,
 } from "./expected.ts";
 import { accessTableDocument } from "./print-table.ts";
@@ -46,9 +45,7 @@ beforeAll(async () => {
 
 afterAll(() => issuer.stop());
 
-const MODES = Object.keys(EXPECTED) as Mode[];
-
-describe.each(MODES)("in mode %s [EXP-1, EXP-2, EXP-3, EXP-4, EXP-5, AUTHZ-2]", (mode) => {
+describe.each(AUTHN_MODES)("in mode %s [EXP-1, EXP-2, EXP-3, EXP-4, EXP-5, AUTHZ-2]", (mode) => {
   let vault: RunningVault;
   let withoutEngine: RunningVault;
   const peers: LocalPeer[] = [];
@@ -105,7 +102,7 @@ describe.each(MODES)("in mode %s [EXP-1, EXP-2, EXP-3, EXP-4, EXP-5, AUTHZ-2]", 
       if (wire.form === "grpc" && !isStream(rpc)) return callGrpc(port, target, headers);
       return callWire(port, wire, target, headers);
     };
-    const protocols = columnsOf(PROTOCOL_NAMES, turn + MODES.indexOf(mode), 8);
+    const protocols = columnsOf(PROTOCOL_NAMES, turn + AUTHN_MODES.indexOf(mode), 8);
     const rows = protocols.map(async (protocol) => {
       const expected = RPCS.map((rpc) => expectedCell(mode, name, rpc, protocol));
       for (const wire of PROTOCOLS[protocol]) {

@@ -3,6 +3,7 @@
  * headers), cell by cell. A cell is the caller that the handler sees (`-` for none),
  * or the HTTP status of the refusal.
  */
+import type { AuthnMode } from "../../../src/api/authn-mode.ts";
 import type { Protocol } from "../support/wire/protocols.ts";
 
 /** The columns: an RPC of each exposure, and for AUTHORIZED each outcome of the check. */
@@ -70,14 +71,13 @@ export interface Credential {
 }
 
 export type CredentialName = keyof typeof CREDENTIALS;
-export type Mode = "gateway_trusted" | "idp_jwt" | "hybrid" | "disabled";
 
 /**
  * The outcome of a call of an RPC over a protocol: the same for each protocol, unless it cannot
  * carry the RPC, which is checked before authentication.
  */
 export function expectedCell(
-  mode: Mode,
+  mode: AuthnMode,
   credential: CredentialName,
   rpc: Rpc,
   protocol: Protocol,
@@ -99,7 +99,7 @@ function statusOfNotCarried(rpc: Rpc, protocol: Protocol): string | undefined {
 }
 
 /** The outcomes by mode and credential, in the order of the columns. */
-export const EXPECTED: Readonly<Record<Mode, Readonly<Record<CredentialName, string>>>> = {
+export const EXPECTED: Readonly<Record<AuthnMode, Readonly<Record<CredentialName, string>>>> = {
   gateway_trusted: {
     "no credential": "-      401    401    401  401  401  401",
     "trusted headers of alice": "alice  alice  alice  403  503  403  403",

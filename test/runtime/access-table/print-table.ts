@@ -1,16 +1,10 @@
+import { AUTHN_MODES, type AuthnMode } from "../../../src/api/authn-mode.ts";
 import { ERROR_CODES, type ErrorCode } from "../../../src/runtime/error/error-codes.ts";
 import { connectCode } from "../support/wire/error-forms.ts";
 import { PROTOCOL_NAMES, PROTOCOLS, type Protocol } from "../support/wire/protocols.ts";
-import {
-  COLUMNS,
-  type CredentialName,
-  EXPECTED,
-  expectedCell,
-  type Mode,
-  RPCS,
-} from "./expected.ts";
+import { COLUMNS, type CredentialName, EXPECTED, expectedCell, RPCS } from "./expected.ts";
 
-const MODES: Readonly<Record<Mode, string>> = {
+const MODES: Readonly<Record<AuthnMode, string>> = {
   gateway_trusted: "identity headers are accepted from trusted peers only; JWTs are ignored",
   idp_jwt: "JWTs are verified; identity headers are dropped",
   hybrid:
@@ -49,12 +43,12 @@ export function accessTableDocument(): string {
     "checked before authentication: Connect GET refuses INTERNAL and SYSTEM RPCs and streams (405),",
     "and an HTTP route has no stream of requests (415). Connect GET also refuses RPCs without",
     "`NO_SIDE_EFFECTS` or a GET binding, and requests with a `debug_redact` field: see",
-    "`test/runtime/hostile/connect-get.test.ts`.",
+    "`test/runtime/hostile/rpc/connect-get.test.ts`.",
     "",
     "`test/runtime/access-table` makes each of these calls over each protocol, with HTTP/1.1 and",
     "HTTP/2 if the protocol supports both, and writes this page.",
   ];
-  for (const mode of Object.keys(EXPECTED) as Mode[]) {
+  for (const mode of AUTHN_MODES) {
     parts.push("", `## ${mode}`, "", `${capitalized(MODES[mode])}.`, "");
     parts.push(...table("credentials", COLUMNS, decisionsOf(mode)));
     for (const [names, rows] of groupsOf(mode)) {
@@ -77,12 +71,12 @@ function table(first: string, columns: readonly string[], rows: readonly Row[]):
 }
 
 /** The decisions, by credential and exposure. */
-function decisionsOf(mode: Mode): Row[] {
+function decisionsOf(mode: AuthnMode): Row[] {
   return Object.entries(EXPECTED[mode]).map(([name, cells]) => [name, ...cells.split(/\s+/)]);
 }
 
 /** The rows of a mode by RPC and protocol; credentials with the same rows are grouped. */
-function groupsOf(mode: Mode): [names: string[], rows: Row[]][] {
+function groupsOf(mode: AuthnMode): [names: string[], rows: Row[]][] {
   const groups = new Map<string, [names: string[], rows: Row[]]>();
   for (const name of Object.keys(EXPECTED[mode]) as CredentialName[]) {
     const rows = RPCS.map((rpc): Row => {

@@ -54,7 +54,7 @@ const stages = {
   }),
   audit: audit.trail,
   admission: [],
-  after: [],
+  after: () => [],
   observers: [],
 } satisfies Omit<ConstructorParameters<typeof ServerChain>[0], "timeoutMs">;
 /** A second chain serves only the call that never ends, so that a slow machine makes no other call late. */
@@ -154,6 +154,10 @@ test("a write whose intent cannot be stored does not happen [AUDIT-2]", async ()
   });
   expect(handled).toEqual([]);
   await sql`alter table hidden rename to audit_events`.execute(database.kysely);
-  await expect.poll(async () => (await log.list({ code: "UNAVAILABLE" })).events.length).toBe(1);
+  await expect
+    .poll(async () => (await log.list({ code: "UNAVAILABLE" })).events.length, {
+      message: "the refused write is audited",
+    })
+    .toBe(1);
   expect(await run(works, "alice")).toMatchObject({ code: "OK" });
 });

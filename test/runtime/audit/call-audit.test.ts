@@ -141,6 +141,27 @@ describe("an event has the decision for", () => {
   });
 });
 
+test("a handler cannot continue without an event that must be stored", async () => {
+  const rename = (from: string, to: string) =>
+    database.kysely.schema.alterTable(from).renameTo(to).execute();
+  const event = { event: "doc.given_away", mustBeStored: true };
+  const record: AnyHandler = async (_: unknown, { audit }: CallContext) => {
+    await audit.record(event);
+    return {};
+  };
+  await rename("audit_events", "locked");
+  const read = { audit: undefined as never, exposure: "AUTHENTICATED" } as const;
+  const refused = newCall({
+    method: { ...methodOf(read), descriptor: serviceMethod("One"), handler: record },
+    readRequest: () => ({}),
+  });
+  refused.principal = principalOf();
+  await expect(chain.run(refused)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await rename("locked", "audit_events");
+  expect((await run({ exposure: "AUTHENTICATED" }, record)).code).toBe("OK");
+  expect((await log.list({ type: "doc.given_away" })).events).toHaveLength(1);
+});
+
 describe("an event of an RPC that is not AUTHORIZED names its object [ANNO-15]", () => {
   const audited = (id: "*" | readonly object[]) => ({
     exposure: "AUTHENTICATED" as const,

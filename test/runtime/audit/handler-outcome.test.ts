@@ -118,7 +118,11 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     // Its outcome is not known yet.
     expect((await data())?.state).toBe(isWrite ? "pending" : undefined);
     finish.resolve({});
-    await expect.poll(async () => (await data())?.state).toBe("completed");
+    await expect
+      .poll(async () => (await data())?.state, {
+        message: "the event has the outcome of the handler",
+      })
+      .toBe("completed");
     expect(await data()).toMatchObject({ code: "OK", status: 200, ...notified });
   });
 
@@ -132,7 +136,11 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     call.abort(reason);
     expect(await answer).toBe(reason.code);
     finish.reject(new ServiceError("ALREADY_EXISTS"));
-    await expect.poll(async () => (await data())?.state).toBe("completed");
+    await expect
+      .poll(async () => (await data())?.state, {
+        message: "the event has the outcome of the handler",
+      })
+      .toBe("completed");
     expect(await data()).toMatchObject({ code: "ALREADY_EXISTS", status: 409, ...notified });
   });
 
@@ -149,7 +157,11 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     await entered.promise;
     call.abort(reason);
     expect(await answer).toBe(reason.code);
-    await expect.poll(async () => (await data())?.state).toBe("completed");
+    await expect
+      .poll(async () => (await data())?.state, {
+        message: "the event has the outcome of the handler",
+      })
+      .toBe("completed");
     const event = await data();
     expect(event?.code).toBe(reason.code);
     expect(event?.caller_gone).toBe(reason === gone ? true : undefined);
@@ -175,7 +187,11 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     call.abort(reason);
     expect(await read).toBe(reason.code);
     finish.resolve();
-    await expect.poll(async () => (await dataOf(requestId))?.state).toBe("completed");
+    await expect
+      .poll(async () => (await dataOf(requestId))?.state, {
+        message: "the event has the outcome of the stream",
+      })
+      .toBe("completed");
     expect(await dataOf(requestId)).toMatchObject({ code: "OK", ...notified });
   });
 
@@ -203,7 +219,11 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     await entered.promise;
     run.call.abort(reason);
     expect(await read).toBe(reason.code);
-    await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
+    await expect
+      .poll(async () => (await dataOf(run.requestId))?.state, {
+        message: "the event has the outcome of the stream",
+      })
+      .toBe("completed");
     expect(wasLeft).toBe(true);
     // What it wrote before a message remains.
     expect(await dataOf(run.requestId)).toMatchObject({ code: "OK", cut_off: true, ...notified });
@@ -222,7 +242,11 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     call.abort(reason);
     expect(await answer).toBe(reason.code);
     finish.resolve({});
-    await expect.poll(async () => (await data())?.code).toBe("OK");
+    await expect
+      .poll(async () => (await data())?.code, {
+        message: "the event has the outcome of the stream",
+      })
+      .toBe("OK");
     expect(await data()).toMatchObject(notified);
   });
 });
@@ -240,7 +264,11 @@ test("if a caller leaves a stream, the event has caller_gone and the handler is 
     { kind: "server_streaming" },
   );
   for await (const _ of await run.response) break;
-  await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
+  await expect
+    .poll(async () => (await dataOf(run.requestId))?.state, {
+      message: "the event has the outcome of the stream",
+    })
+    .toBe("completed");
   expect(await dataOf(run.requestId)).toMatchObject({
     code: "OK",
     cut_off: true,
@@ -283,9 +311,13 @@ test("an interceptor that gives up does not hide the outcome of the handler, and
   expect(await answer).toBe("UNAVAILABLE");
   expect((await data())?.state).toBe("pending");
   again.resolve();
-  await expect.poll(() => refused).toBeDefined();
+  await expect.poll(() => refused, { message: "the interceptor gave up" }).toBeDefined();
   finish.resolve({});
-  await expect.poll(async () => (await data())?.state).toBe("completed");
+  await expect
+    .poll(async () => (await data())?.state, {
+      message: "the event has the outcome of the handler",
+    })
+    .toBe("completed");
   expect(await data()).toMatchObject({
     code: "OK",
     answered: { status: 503, code: "UNAVAILABLE" },
@@ -409,7 +441,11 @@ describe("the success of a stream's handler before its caller left is kept:", ()
     run.call.abort(gone);
     expect(await read).toBe("CANCELLED");
     finish.resolve();
-    await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
+    await expect
+      .poll(async () => (await dataOf(run.requestId))?.state, {
+        message: "the event has the outcome of the stream",
+      })
+      .toBe("completed");
     expect(await dataOf(run.requestId)).toMatchObject(LEFT);
   });
 
@@ -438,7 +474,11 @@ describe("the success of a stream's handler before its caller left is kept:", ()
       { kind: "server_streaming" },
     );
     for await (const _ of await run.response) break;
-    await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
+    await expect
+      .poll(async () => (await dataOf(run.requestId))?.state, {
+        message: "the event has the outcome of the stream",
+      })
+      .toBe("completed");
     const event = await dataOf(run.requestId);
     expect(event).toMatchObject({ code: "FAILED_PRECONDITION", caller_gone: true });
     expect(event?.cut_off).toBeUndefined();
@@ -478,7 +518,11 @@ describe("if a handler runs several times, its event has the success:", () => {
         await new Promise(setImmediate);
       }
       expect(await answer).toBe("OK");
-      await expect.poll(async () => (await data())?.state).toBe("completed");
+      await expect
+        .poll(async () => (await data())?.state, {
+          message: "the event has the outcome of the handler",
+        })
+        .toBe("completed");
       expect(await data()).toMatchObject({ code: "OK", status: 200 });
     });
 
@@ -523,7 +567,11 @@ describe("if a handler runs several times, its event has the success:", () => {
       expect(await answer).toBe("DEADLINE_EXCEEDED");
       expect((await data())?.state).toBe("pending");
       finish.resolve({});
-      await expect.poll(async () => (await data())?.state).toBe("completed");
+      await expect
+        .poll(async () => (await data())?.state, {
+          message: "the event has the outcome of the handler",
+        })
+        .toBe("completed");
       expect(await data()).toMatchObject({ code: "OK", answered: { status: 504 } });
     });
   });

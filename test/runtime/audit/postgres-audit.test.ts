@@ -95,7 +95,9 @@ if (server === undefined) {
       expect(rows.map(({ change }) => Number(change) >= 10 ** 14)).toEqual([true, true]);
       expect(Number(rows[1]?.change)).toBeGreaterThan(10 ** 14);
       await expect
-        .poll(() => visibleHead(database))
+        .poll(() => visibleHead(database), {
+          message: "the head passes the changes of the other server",
+        })
         .toBeGreaterThanOrEqual(Number(rows[1]?.change));
       await audit.close();
     });
@@ -127,16 +129,26 @@ if (server === undefined) {
           }
         };
         const workers = Array.from({ length: 16 }, (_, name) => worker(name));
-        await expect.poll(() => completed.length).toBeGreaterThan(200);
+        await expect
+          .poll(() => completed.length, {
+            message: "two hundred events are completed before the restart",
+          })
+          .toBeGreaterThan(200);
         stop?.();
-        await expect.poll(() => refused.length).toBeGreaterThan(16);
+        await expect
+          .poll(() => refused.length, { message: "sixteen writes are refused during the outage" })
+          .toBeGreaterThan(16);
         const denied = callOf(write, { requestId: "denied" });
         await audit.trail.complete(denied, new ServiceError("FORBIDDEN"));
         expect(await database.ready()).toMatchObject({ ready: false });
         await expect(log.list()).rejects.toMatchObject({ code: "UNAVAILABLE" });
         const before = completed.length;
         start?.();
-        await expect.poll(() => completed.length).toBeGreaterThan(before + 200);
+        await expect
+          .poll(() => completed.length, {
+            message: "two hundred events are completed after the restart",
+          })
+          .toBeGreaterThan(before + 200);
         isOver = true;
         await Promise.all(workers);
         for (const error of refused) expect(error).toMatchObject({ code: "UNAVAILABLE" });
@@ -158,7 +170,9 @@ if (server === undefined) {
           const found = await states();
           return [...begun, "denied"].every((id) => found.get(id) === "completed");
         };
-        await expect.poll(isComplete, { interval: 200 }).toBe(true);
+        await expect
+          .poll(isComplete, { message: "all acknowledged events are in the log", interval: 200 })
+          .toBe(true);
         expect(await database.ready()).toEqual({ ready: true });
         await audit.close();
       },

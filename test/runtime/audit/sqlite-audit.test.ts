@@ -54,7 +54,11 @@ describe("audit in SQLite", () => {
     denied.decision = "denied";
     await audit.trail.complete(denied, new ServiceError("FORBIDDEN"));
     await sql`pragma max_page_count = 100000`.execute(database.kysely);
-    await expect.poll(async () => (await log.list({ decision: "denied" })).events.length).toBe(1);
+    await expect
+      .poll(async () => (await log.list({ decision: "denied" })).events.length, {
+        message: "the denied call is audited",
+      })
+      .toBe(1);
     await audit.trail.begin(callOf(write));
     await audit.close();
   });

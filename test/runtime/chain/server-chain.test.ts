@@ -1,6 +1,6 @@
 /** The order of the stages of the chain, and the calls that each of them refuses. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AnyHandler, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call, CallStart } from "../../../src/runtime/call/call.ts";
 import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
@@ -95,7 +95,7 @@ function chainOf(of: TestChain) {
       outlast: () => void reach("audit waits"),
     },
     admission: [() => reach("admission")],
-    after: [
+    after: () => [
       async (_, next) => {
         await reach("after");
         const response = await next();
@@ -189,9 +189,9 @@ describe("nothing runs after a stage that refuses [CHAIN-4]", () => {
     for (const waiting of [[], WAITING]) {
       const { run, seen, ended } = chainOf({ refuses, waiting });
       await expect(run()).rejects.toMatchObject({ code: "FORBIDDEN", message: refuses });
-      const behind = isAudited(refuses) ? ["audit ends", "observer ends"] : ["observer ends"];
-      expect(seen).toEqual([...ORDER.slice(0, ORDER.indexOf(refuses) + 1), ...behind]);
-      expect(ended.map((error) => error?.message)).toEqual(behind.map(() => refuses));
+      const afterwards = isAudited(refuses) ? ["audit ends", "observer ends"] : ["observer ends"];
+      expect(seen).toEqual([...ORDER.slice(0, ORDER.indexOf(refuses) + 1), ...afterwards]);
+      expect(ended.map((error) => error?.message)).toEqual(afterwards.map(() => refuses));
     }
   });
 
@@ -230,7 +230,7 @@ describe("a call that has ended", () => {
         },
       });
       await expect(run()).rejects.toMatchObject({ code: "CANCELLED" });
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
       expect(seen).not.toContain("handler");
       expect(seen).not.toContain("response");
       expect(seen.filter((one) => one === "observer ends")).toHaveLength(1);
@@ -269,10 +269,12 @@ describe("a call that has ended", () => {
   });
 
   test("is not ended again by its deadline", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     for (const start of [{}, { clientTimeoutMs: 20 }]) {
       const { run, call } = chainOf({ timeoutMs: { unary: 30, stream: 30 }, start });
       await run();
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await vi.advanceTimersByTimeAsync(60);
       expect(call.abortReason).toBeUndefined();
     }
   });
@@ -373,9 +375,13 @@ describe("a stream of responses", () => {
       },
     });
     for await (const _ of stream) break;
-    await expect.poll(() => isLeft).toBe(true);
+    await expect.poll(() => isLeft, { message: "the handler leaves the stream" }).toBe(true);
     // The observer gets the caller's outcome, and audit that of the handler, which did not fail.
-    await expect.poll(() => ended.map((error) => error?.code)).toEqual(["CANCELLED", undefined]);
+    await expect
+      .poll(() => ended.map((error) => error?.code), {
+        message: "audit and the observer have their outcomes",
+      })
+      .toEqual(["CANCELLED", undefined]);
   });
 
   test.each([1, 2])("that is stuck after %i messages ends with its call", async (count) => {
@@ -400,6 +406,8 @@ describe("a stream of responses", () => {
   });
 
   test("has the timeout of streams", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const { stream } = await streamOf({
       handler: async function* () {
         await new Promise((resolve) => setTimeout(resolve, 60));
@@ -407,6 +415,8 @@ describe("a stream of responses", () => {
       },
       timeoutMs: { unary: 20, stream: LONG_MS },
     });
-    expect(await idsOf(stream)).toEqual(["1"]);
+    const ids = idsOf(stream);
+    await vi.advanceTimersByTimeAsync(60);
+    expect(await ids).toEqual(["1"]);
   });
 });

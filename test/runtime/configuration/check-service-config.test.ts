@@ -30,6 +30,16 @@ test.each<[string, string, string]>([
     `server.${name}.max_connection_age_grace_ns needs max_connection_age_ns`,
   ]),
   [
+    "a delay that leaves calls no time",
+    server("http: {address: 'a:1'}, shutdown_delay_ns: 10000000000"),
+    "server.shutdown_delay_ns must be less than shutdown_timeout_ns, 10000000000",
+  ],
+  [
+    "a delay of more than 5 minutes",
+    server("http: {address: 'a:1'}, shutdown_delay_ns: 300000000001"),
+    "server.shutdown_delay_ns must be at most 300000000000",
+  ],
+  [
     "metrics at /healthz",
     server("http: {address: 'a:1'}, metrics: {address: 'a:2', path: /healthz}"),
     "server.metrics.path must not be /healthz",

@@ -43,6 +43,10 @@ describe("a file that is not a configuration", () => {
       `such.yaml does not exist in ${process.cwd()}; name the configuration file`,
     );
     expect(() => loadServiceConfig(folder)).toThrow("cannot be read (EISDIR)");
+    // Rights would not help.
+    expect(() => loadServiceConfig(join(import.meta.filename, "a.yaml"))).toThrow(
+      /cannot be read \(ENOTDIR\); a part of its path is a file: name the configuration file$/,
+    );
   });
 
   test("with aliases that grow exponentially is refused at once", () => {
@@ -108,7 +112,11 @@ describe("a value", () => {
     ["server.http.address", 18080, "server.http.address must be text; write it in quotes"],
     ["server.http.timeout_ns", 5, "must be nanoseconds, at least 1000000"],
     ["server.http.timeout_ns", 1.5, "server.http.timeout_ns must be a whole number"],
-    ["server.http.timeout_ns", "5s", "timeout_ns must be a whole number, not text"],
+    [
+      "server.http.timeout_ns",
+      "5s",
+      "timeout_ns must be a whole number of nanoseconds, such as 5000000000 (5 seconds), not text",
+    ],
     ["server.http.timeout_ns", 9e15, "at most 1728000000000000 nanoseconds (20 days)"],
     ["server.http.max_body_bytes", 0, "server.http.max_body_bytes must be at least 1"],
     ["server.max_message_elements", 999, "server.max_message_elements must be at least 1000"],
@@ -180,7 +188,11 @@ describe("a value", () => {
       null,
       "access_log.enabled is empty; it must be true or false, or absent",
     ],
-    ["access_log.slow_threshold_ns", "", "must be a whole number, not empty text"],
+    [
+      "access_log.slow_threshold_ns",
+      "",
+      "must be a whole number of nanoseconds, such as 5000000000 (5 seconds), not empty text",
+    ],
     ["registry.etcd.password", "", "registry.etcd.password must not be empty; give it as ${VAR}"],
     [
       "registry.etcd.username",
@@ -235,13 +247,30 @@ describe("a value", () => {
   });
 });
 
+test("one tab is one problem, whatever the lines after it would be", () => {
+  const text = `${MINIMAL}log:\n\tlevel: info\naccess_log:\n  enabled: true\n    skip_paths: []\n`;
+  expect(problemsOf(text)).toEqual(["7:1 tabs are not allowed as indentation; write spaces"]);
+});
+
+test("a tab does not hide what is wrong before it", () => {
+  const text = `${MINIMAL}service: other\naudit: !own {}\nlog:\n\tlevel: info\n  more: [\n`;
+  expect(problemsOf(text)).toEqual([
+    "6:1 map keys must be unique",
+    "7:8 unresolved tag; text that starts with ! must be quoted",
+    "9:1 tabs are not allowed as indentation; write spaces",
+  ]);
+});
+
 describe("YAML has version 1.2", () => {
   const withLine = (line: string) => `${MINIMAL}${line}\n`;
 
   test.each([
     ["access_log: {enabled: no}", "access_log.enabled must be true or false, not text"],
     ["access_log: {enabled: off}", "access_log.enabled must be true or false, not text"],
-    ["access_log: {slow_threshold_ns: 1_000_000}", "must be a whole number, not text"],
+    [
+      "access_log: {slow_threshold_ns: 1_000_000}",
+      "must be a whole number of nanoseconds, such as 5000000000 (5 seconds), not text",
+    ],
     ["log:", "log is empty; it must be a section with keys, or absent"],
     ["log: !own {}", "unresolved tag"],
     ["log: {level: *level}", "unresolved alias"],

@@ -41,6 +41,7 @@ export function fullService() {
       max_message_elements: 1_000,
       stream_timeout_ns: 60_000_000_000,
       shutdown_timeout_ns: 10_000_000_000,
+      shutdown_delay_ns: 3_000_000_000,
     },
     security: {
       authn: {

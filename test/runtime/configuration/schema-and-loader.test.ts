@@ -5,6 +5,7 @@ import { Ajv } from "ajv";
 import ajvFormats from "ajv-formats";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { withAddresses } from "../../../src/runtime/configuration/listen-addresses.ts";
 import { parseServiceConfig } from "../../../src/runtime/configuration/load-service-config.ts";
 import { serviceConfigSchema } from "../../../src/runtime/configuration/service-config.ts";
 import { redactText } from "../../../src/runtime/logging/redaction/redact-text.ts";
@@ -40,6 +41,24 @@ function* places(
   }
   for (const one of anyOf ?? []) yield* places(one, at);
 }
+
+test("security has the keys of the platform [CONF-5]", () => {
+  const below = (section: string, keys: string) =>
+    keys.split(" ").map((key) => `security.${section}.${key}`);
+  const oidc = "provider issuer discovery_url jwks_url audience allowed_owners allowed_algs";
+  const keys = [
+    ...below("authn", "enabled mode provider cache_ttl_ns"),
+    ...below("authn.oidc", `${oidc} jwks_cache_ttl_ns clock_skew_ns`),
+    ...below(
+      "authn.casdoor",
+      "endpoint organization_name application_name client_id client_secret",
+    ),
+    ...below("authn.internal_call", "enabled header token"),
+    ...below("authz", "enabled provider dev_allow_all"),
+    ...below("authz.spicedb", "endpoint token transport insecure"),
+  ];
+  expect(PLACES.map(({ path }) => path.join("."))).toEqual(expect.arrayContaining(keys));
+});
 
 interface Place {
   readonly path: readonly string[];
@@ -141,13 +160,25 @@ describe("the schema for editors", () => {
   test("accepts and refuses the same values as the loader [CONF-4]", () => {
     fc.assert(
       fc.property(ANY_CONFIG, (config) => {
-        const { success, error } = serviceConfigSchema.safeParse(config);
+        // As the loader, without its checks across sections, which no schema has.
+        const { success, error } = serviceConfigSchema.safeParse(withAddresses(config, {}));
         const said = `${ajv.errorsText(validate(config) ? [] : validate.errors)} / ${error?.message}`;
         expect(validate(config), said).toBe(success);
       }),
       { numRuns: runs(10_000, 500) },
     );
   });
+
+  test.each(["http", "grpc", "metrics"] as const)(
+    "accepts a null server.%s as the loader",
+    (name) => {
+      const config = fullService();
+      const given = { ...config, server: { ...config.server, [name]: null } };
+      expect(validate(given), ajv.errorsText(validate.errors)).toBe(true);
+      const { server } = parseServiceConfig(JSON.stringify(given), "service.yaml").config;
+      expect(server).not.toHaveProperty(name);
+    },
+  );
 
   test.each(
     PLACES.filter(({ part }) => part.default !== undefined).map(

@@ -29,6 +29,11 @@ const iam = z.strictObject({
   client_secret: z.string().optional(),
   encryption_key_file: z.string().optional(),
   smtp_url: z.string().optional(),
+  wait_ns: z.int().optional(),
+  kind: z.enum(["a", "b"]).optional(),
+  at: z.url().optional(),
+  when: z.union([z.literal("*"), z.string("must be * or a name")]).optional(),
+  names: z.record(z.string().regex(/^[a-z]+$/, "must be small"), z.number()).optional(),
 });
 
 /** A schema that takes everything, and returns what it got. */
@@ -62,18 +67,29 @@ describe("a section is refused", () => {
     [
       "with a value of another type",
       "{issuer: a, code_digits: six}",
-      ["6:18 iam.code_digits Invalid input: expected number, received string"],
+      ["6:18 iam.code_digits must be a number, not text"],
     ],
     [
       "with several mistakes, each at its key",
       "\n  issuer: ''\n  code_digits: 3\n  isuer: x\n  providers:\n    - {name: a}\n    - {name: 1, client_secret: b, more: c}",
       [
         "7:3 iam.issuer must not be empty",
-        "8:3 iam.code_digits Too small: expected number to be >=6",
+        "8:3 iam.code_digits must be at least 6",
         '9:3 iam.isuer is not a key; did you mean "issuer"?',
         "11:7 iam.providers[0].client_secret is missing",
-        "12:8 iam.providers[1].name Invalid input: expected string, received number",
+        '12:8 iam.providers[1].name must be text; write it in quotes, as in "${VAR}"',
         "12:35 iam.providers[1].more is not a key",
+      ],
+    ],
+    [
+      "with values that are not what the schema says, whose messages are not those of zod",
+      "{issuer: a, wait_ns: 3d, kind: c, at: x, when: [], names: {A: 1}}",
+      [
+        "6:18 iam.wait_ns must be a whole number of nanoseconds, such as 5000000000 (5 seconds), not text",
+        "6:31 iam.kind must be one of a, b",
+        "6:40 iam.at must be a URL",
+        "6:47 iam.when must be * or a name",
+        "6:65 iam.names.A must be small",
       ],
     ],
     ["that sets a prototype", "{__proto__: {issuer: a}}", ["6:7 iam.__proto__ is not a key"]],
@@ -113,7 +129,7 @@ describe("a section is refused", () => {
     const text = withIam("{issuer: 1}", MINIMAL.replace("service: hub", "service: Hub"));
     expect(problemsOf(text)).toEqual([
       expect.stringContaining("1:1 service must be a name"),
-      "6:7 iam.issuer Invalid input: expected string, received number",
+      '6:7 iam.issuer must be text; write it in quotes, as in "${VAR}"',
     ]);
   });
 

@@ -20,14 +20,14 @@ const TIMEOUT = 300_000_000;
 const LATE = 700;
 
 const { handlers, seen } = faultHandlers();
-const behind = faultHandlers();
+const backend = faultHandlers();
 let vault: RunningVault;
 let back: RunningVault;
 let checks: string[];
 let isEngineSlow = false;
 
 beforeAll(async () => {
-  back = await startVault({ bindings: [bindVaultService(behind.handlers)] });
+  back = await startVault({ bindings: [bindVaultService(backend.handlers)] });
   const clients = {
     grpc: createGrpcClient(VaultService, { target: `127.0.0.1:${back.grpc}` }),
     http: createHttpClient(VaultService, VaultServiceRoutes, {
@@ -111,7 +111,7 @@ test("the deadline of a gRPC client applies if it is shorter", async () => {
 });
 
 test("calls that a handler makes with clients end with its call", async () => {
-  const { seen } = behind;
+  const { seen } = backend;
   seen.aborts.length = 0;
   const before = seen.waiting;
   for (const by of ["grpc", "http"]) {
@@ -120,7 +120,7 @@ test("calls that a handler makes with clients end with its call", async () => {
     do expect(await bothOf(noticeOf(`via-${by}`))).toEqual([504, 504]);
     while (seen.waiting === begun);
   }
-  await until("the service behind has heard of each call that it had", () => {
+  await until("the called service has heard of each call that it had", () => {
     return seen.aborts.length === seen.waiting - before;
   });
   for (const code of seen.aborts) expect(["DEADLINE_EXCEEDED", "CANCELLED"]).toContain(code);
@@ -156,8 +156,8 @@ test("the audit event has the outcome of the handler after the deadline, and the
 
 test("a caller that disconnects cancels the work for its call", async () => {
   // On the server with a long timeout, so that the callers disconnect before any deadline.
-  behind.seen.aborts.length = 0;
-  behind.seen.waiting = 0;
+  backend.seen.aborts.length = 0;
+  backend.seen.waiting = 0;
   const outgoing = request({ port: back.http, host: "127.0.0.1", path: "/v1/notices/wait" });
   outgoing.on("error", () => undefined);
   outgoing.end();
@@ -170,11 +170,11 @@ test("a caller that disconnects cancels the work for its call", async () => {
     message,
     () => undefined,
   );
-  await until("the handlers have begun", () => behind.seen.waiting === 2);
+  await until("the handlers have begun", () => backend.seen.waiting === 2);
   outgoing.destroy();
   call.cancel();
-  await until("the handlers have heard", () => behind.seen.aborts.length === 2);
-  expect(behind.seen.aborts).toEqual(["CANCELLED", "CANCELLED"]);
+  await until("the handlers have heard", () => backend.seen.aborts.length === 2);
+  expect(backend.seen.aborts).toEqual(["CANCELLED", "CANCELLED"]);
   client.close();
 });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { lockSqlite } from "../../support/sqlite-locker.ts";
+import { lockSqlite } from "../../support/sqlite/sqlite-locker.ts";
 import { shareDocument, startVault } from "../support/vault-server.ts";
 import { eventsOfAll, expectAudited } from "./support/audited.ts";
 import { requestOf } from "./support/calls.ts";

@@ -151,11 +151,11 @@ test("SIGTERM ends the process after a handler that blocks the event loop", asyn
   const port = await child.httpPort();
   const blocking = notice(port, "block-3000");
   await child.line("begun block-3000");
-  const behind = notice(port, "n");
+  const late = notice(port, "n");
   child.process.kill("SIGTERM");
   expect(await blocking).toBe(200);
   // Whether or not its connection was accepted, it does not wait forever.
-  await behind.catch(() => undefined);
+  await late.catch(() => undefined);
   expect(await child.ended).toBe(0);
 });
 

@@ -1,8 +1,8 @@
 /** Deliberately slow clients: each is ended in time, uses little memory, and delays no other call. */
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { untilStill } from "../../support/until.ts";
 import { WatchDocumentRequestSchema } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
 import {
   bindVaultService,
@@ -43,11 +43,8 @@ test.concurrent("streams that are not read are paused", async () => {
   const { handlers, seen } = faultHandlers();
   const patient = await open(handlers, 600 * SECOND);
   const clients = leaveUnread(patient);
-  await until("streams are held back", async () => {
-    const before = seen.messages;
-    await sleep(300);
-    return seen.messages === before && seen.streamsBegun === 2 * STREAMS;
-  });
+  await until("all streams have begun", () => seen.streamsBegun === 2 * STREAMS);
+  await untilStill("the number of messages", () => seen.messages);
   expect(seen.streamsEnded).toBe(0);
   for (const one of clients) one.destroy();
   await until("the streams have ended with their clients", () => seen.streamsEnded === 2 * STREAMS);

@@ -258,7 +258,7 @@ describe("refuses", () => {
     const answer = await rawCall(session, path ?? ECHO, { "grpc-encoding": encoding }, body);
     expect(answer).toMatchObject({ httpStatus: 200, grpcStatus: status });
     expect(answer.streamError).toBeUndefined();
-    await expect.poll(() => ended).toEqual([code]);
+    await expect.poll(() => ended, { message: "the call ends with its code" }).toEqual([code]);
   });
 
   test("37: a :path without a slash", async () => {

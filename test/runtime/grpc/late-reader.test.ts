@@ -1,4 +1,4 @@
-/** Whoever reads late reads all of it: a request may have come, and ended, long before. */
+/** A handler that reads late reads all of a request, which may have ended long before. */
 import { expect, test } from "vitest";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { startEchoServer } from "./support/echo-server.ts";

@@ -69,7 +69,7 @@ describe("the end", () => {
     const session = rawSession(echo.port);
     const goaway = new Promise((resolve) => session.once("goaway", resolve));
     const call = rawCall(session, ECHO);
-    await expect.poll(() => begun).toBe(true);
+    await expect.poll(() => begun, { message: "the handler begins" }).toBe(true);
     let drained = false;
     const drain = echo.server.drain().then(() => (drained = true));
     await goaway;
@@ -87,7 +87,9 @@ describe("the end", () => {
     const session = rawSession(echo.port);
     await rawCall(session, ECHO);
     await echo.server.drain();
-    await expect.poll(() => session.closed).toBe(true);
+    await expect
+      .poll(() => session.closed, { message: "the server closes the idle connection" })
+      .toBe(true);
   });
 
   test.each([
@@ -99,7 +101,11 @@ describe("the end", () => {
     const session = rawSession(echo.port);
     expect((await rawCall(session, ECHO, headers)).grpcStatus).not.toBe(0);
     await echo.server.drain();
-    await expect.poll(() => session.closed).toBe(true);
+    await expect
+      .poll(() => session.closed, {
+        message: "the server closes the connection of the failed call",
+      })
+      .toBe(true);
   });
 
   test("close ends running calls", async () => {
@@ -115,7 +121,7 @@ describe("the end", () => {
     const echo = await startEchoServer({ handlers });
     const session = rawSession(echo.port);
     const call = rawCall(session, ECHO);
-    await expect.poll(() => begun).toBe(true);
+    await expect.poll(() => begun, { message: "the handler begins" }).toBe(true);
     await echo.close();
     expect((await call).grpcStatus).toBeUndefined();
     expect(reason).toMatchObject({ code: "CANCELLED" });
@@ -216,7 +222,11 @@ describe("40: limits of a connection", () => {
     );
     expect((await rawCall(sessions[299] as never, ECHO)).grpcStatus).toBe(0);
     await echo.server.drain();
-    await expect.poll(() => sessions.every((session) => session.closed)).toBe(true);
+    await expect
+      .poll(() => sessions.every((session) => session.closed), {
+        message: "the server closes every idle connection",
+      })
+      .toBe(true);
     await echo.close();
   });
 });

@@ -7,6 +7,7 @@ import type { CallContext } from "../../../src/runtime/call/call-context.ts";
 import type { ServiceClient } from "../../../src/runtime/client/call/typed-client.ts";
 import { createGrpcClient } from "../../../src/runtime/client/grpc/grpc-client.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { untilStill } from "../../support/until.ts";
 import {
   type EchoRequest,
   EchoRequestSchema,
@@ -73,12 +74,6 @@ async function* requests(...texts: string[]) {
   for (const text of texts) yield { text };
 }
 
-async function standsStill(count: () => number): Promise<boolean> {
-  const before = count();
-  await sleep(200);
-  return count() === before;
-}
-
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
@@ -119,7 +114,7 @@ describe("the end of a call", () => {
   test("a client that ends a stream ends the handler", async () => {
     for await (const { count } of client.expand({ text: "wait", count: 1e6 }))
       if (count === 2) break;
-    await expect.poll(() => seen.left).toBe(true);
+    await expect.poll(() => seen.left, { message: "the handler leaves the stream" }).toBe(true);
     expect(seen.reason).toMatchObject({ code: "CANCELLED" });
     expect(seen.produced).toBeLessThan(10);
   });
@@ -127,10 +122,12 @@ describe("the end of a call", () => {
   test("a client that cancels ends the handler", async () => {
     const abort = new AbortController();
     const call = client.echo({ text: "wait" }, { signal: abort.signal });
-    await expect.poll(() => seen.received).toBe(1);
+    await expect.poll(() => seen.received, { message: "the handler receives the request" }).toBe(1);
     abort.abort();
     await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
-    await expect.poll(() => seen.reason).toMatchObject({ code: "CANCELLED" });
+    await expect
+      .poll(() => seen.reason, { message: "the signal of the handler has its reason" })
+      .toMatchObject({ code: "CANCELLED" });
   });
 
   test("the deadline of the client applies", async () => {
@@ -156,9 +153,11 @@ describe("the end of a call", () => {
     const session = rawSession(echo.port);
     const body = frame(toBinary(EchoRequestSchema, create(EchoRequestSchema, { text: "wait" })));
     void rawCall(session, "/fixture.v1.EchoService/Echo", {}, body);
-    await expect.poll(() => seen.received).toBe(1);
+    await expect.poll(() => seen.received, { message: "the handler receives the request" }).toBe(1);
     session.destroy();
-    await expect.poll(() => seen.reason).toMatchObject({ code: "CANCELLED" });
+    await expect
+      .poll(() => seen.reason, { message: "the signal of the handler has its reason" })
+      .toMatchObject({ code: "CANCELLED" });
   });
 });
 
@@ -166,10 +165,10 @@ describe("backpressure", () => {
   test("a client that does not read stops the handler", async () => {
     const stream = client.expand({ text: "big", count: 1000 })[Symbol.asyncIterator]();
     await stream.next();
-    await expect.poll(() => standsStill(() => seen.produced)).toBe(true);
+    await untilStill("the number of messages", () => seen.produced);
     expect(seen.produced).toBeLessThan(200);
     await stream.return?.();
-    await expect.poll(() => seen.left).toBe(true);
+    await expect.poll(() => seen.left, { message: "the handler leaves the stream" }).toBe(true);
   });
 
   test("a refused message ends the stream, even if the client still sends", async () => {
@@ -216,7 +215,7 @@ describe("backpressure", () => {
     );
     let accepted = 0;
     for (let count = 0; count < 200; count++) stream.write(frame(hold), () => accepted++);
-    await sleep(300);
+    await untilStill("the number of accepted requests", () => accepted);
     expect(seen.received).toBeLessThan(4);
     // What was not read stays with the client: the windows of HTTP/2 hold it back.
     expect(accepted).toBeLessThan(30);
@@ -284,7 +283,7 @@ describe("a client that reads nothing", () => {
     const closed = new Promise((resolve) => stream.once("close", resolve));
     stream.end(frame(toBinary(EchoRequestSchema, request)));
     stream.pause();
-    await expect.poll(() => seen.left).toBe(true);
+    await expect.poll(() => seen.left, { message: "the handler leaves the stream" }).toBe(true);
     expect(seen.reason).toMatchObject({ code: "DEADLINE_EXCEEDED" });
     stream.resume();
     await closed;

@@ -148,7 +148,7 @@ test("an interrupted or late write, or one by another method, is still audited",
   session.destroy();
   const list = async () => (await (world.vault.server.audit as AuditLog).list()).events;
   const isPending = async () => (await list()).some(({ data }) => data.state === "pending");
-  await expect.poll(isPending).toBe(false);
+  await expect.poll(isPending, { message: "the events of all writes are complete" }).toBe(false);
   const events = await list();
   // No handler ran without an event with the caller and the object.
   expect(events.length).toBeGreaterThanOrEqual(world.handled.length);

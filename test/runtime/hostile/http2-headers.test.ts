@@ -163,7 +163,9 @@ describe.each(WAYS)("by $title", (way) => {
       const lines = world.vault.lines.length;
       await call(PSEUDO, GRPC, fields);
       expect(world.handled).toEqual([]);
-      await expect.poll(() => world.vault.lines.length).toBe(lines + 1);
+      await expect
+        .poll(() => world.vault.lines.length, { message: "the log has a line of the call" })
+        .toBe(lines + 1);
       const line = JSON.parse(world.vault.lines.at(-1) as string);
       expect(line.code).toMatch(/^(UNAUTHORIZED|INVALID_ARGUMENT)$/);
       expect(line).not.toHaveProperty("subject");

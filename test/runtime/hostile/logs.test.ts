@@ -33,13 +33,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** The lines that were logged during some work. */
-async function linesOf(work: () => Promise<unknown>): Promise<string[]> {
+/** The lines that were logged during some work, which consists of calls. */
+async function linesOf(work: () => Promise<unknown>, calls = 1): Promise<string[]> {
   const before = world.vault.lines.length;
   await work();
-  // The line of the call is logged when it has ended, which its client may see earlier.
-  await until("the call is logged", () => world.vault.lines.length > before);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  // The line of a call is logged when it has ended, which its client may see earlier.
+  const isLast = (line: string) => /"message":"(call|request)"/.test(line);
+  const logged = () => world.vault.lines.slice(before).filter(isLast);
+  await until(`${calls} calls are logged`, () => logged().length >= calls);
   return world.vault.lines.slice(before);
 }
 
@@ -209,7 +210,7 @@ describe("42 audit events", () => {
         internal,
         `{"reason":"\\r\\n\\u001b[31m ${PASSWORD}"}`,
       );
-    });
+    }, 4);
     expectClean(lines, 8);
     const { events } = await (world.vault.server.audit as AuditLog).list();
     expect(events).toHaveLength(4);
@@ -237,7 +238,9 @@ describe("42 audit events", () => {
     setTimeout(() => socket.destroy(), 300);
     await new Promise((resolve) => socket.once("close", resolve));
     await http("PUT /v1/documents/%23", as("lone-4"), "{}");
-    await expect.poll(async () => (await list()).length).toBe(before + 4);
+    await expect
+      .poll(async () => (await list()).length, { message: "each of the four writes is audited" })
+      .toBe(before + 4);
     const events = (await list()).slice(0, 4);
     expect(events.map(({ data }) => data.code).sort()).toEqual([
       "FORBIDDEN",

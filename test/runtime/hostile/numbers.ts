@@ -1,7 +1,7 @@
 /**
  * The hostile inputs that reach a service by its sockets, by number. Each number starts
  * the title of at least one test here; `numbers.test.ts` checks that none is missing.
- * 30 to 35 are about login and come with the IAM service; 15 and 29 are not in the list.
+ * There is no 15 and no 29.
  */
 export const HOSTILE_INPUTS: Readonly<Record<number, string>> = {
   1: "identity headers straight to the service, from outside the trusted peers",
@@ -39,4 +39,14 @@ export const HOSTILE_INPUTS: Readonly<Record<number, string>> = {
   41: "CORS null, suffix origin, * with credentials",
   42: "CR/LF, escapes or secrets in a logged path, query, agent or error",
   43: "secret compare of unequal lengths",
+};
+
+/** Those of a login: each number starts the title of at least one test of `services/iam`. */
+export const HOSTILE_LOGINS: Readonly<Record<number, string>> = {
+  30: "a redirect URI that is not exactly a registered one: suffix, user, path, query, missing, two",
+  31: "state missing, changed, of another browser, used again, with a line break",
+  32: "a nonce of another login, or none",
+  33: "no PKCE, plain, another verifier; a code that is used twice",
+  34: "the answer of another issuer (mix-up)",
+  35: "a session or interaction cookie that is forged, or set before the login",
 };

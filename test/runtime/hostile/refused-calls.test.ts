@@ -65,6 +65,8 @@ describe.each(WAYS)("by $title", (way) => {
   ])("a call %s does not keep its connection", async (_title, path, headers) => {
     const before = sockets();
     for (let count = 0; count < 5; count++) await callAndLeave(way, path, headers);
-    await expect.poll(sockets).toBeLessThanOrEqual(before);
+    await expect
+      .poll(sockets, { message: "the server closes the sockets" })
+      .toBeLessThanOrEqual(before);
   });
 });

@@ -18,6 +18,8 @@ test.each(["DESCRIBE", "SETUP", "PLAY", "GET_PARAMETER"])(
     );
     expect(r?.status).toBe(405);
     expectErrorBody(r?.body ?? "", 405, headerOf(r as never, "x-request-id"));
-    await expect.poll(() => world.vault.lines.length).toBe(lines + 1);
+    await expect
+      .poll(() => world.vault.lines.length, { message: "the log has a line of the request" })
+      .toBe(lines + 1);
   },
 );

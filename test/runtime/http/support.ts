@@ -4,7 +4,7 @@ import { formatSegment, parsePathTemplate } from "../../../src/api/path-template
 import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { HttpRoute } from "../../../src/runtime/binding/service-binding.ts";
 import type { UnroutedRequest } from "../../../src/runtime/chain/call-stages.ts";
-import type { DeclaredPath, RawHandler } from "../../../src/runtime/http/raw/raw-handler.ts";
+import type { RawHandler, RawPath } from "../../../src/runtime/http/raw/raw-handler.ts";
 import type { RawMethod } from "../../../src/runtime/http/raw/raw-route.ts";
 import {
   createHttpServer,
@@ -59,7 +59,7 @@ export function thingMethod(
 }
 
 /** A raw handler as it is bound. */
-export function rawMethod(path: DeclaredPath, handle: RawHandler["handle"]): RawMethod {
+export function rawMethod(path: RawPath, handle: RawHandler["handle"]): RawMethod {
   const method: BoundMethod = {
     index: 0,
     rpc: path.path,

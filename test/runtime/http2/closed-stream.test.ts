@@ -35,7 +35,7 @@ test("a closed stream does not retain its call in memory, and its errors do not 
   request.resume().end("question");
   await once(request, "close");
   const [stream] = streams as [ServerHttp2Stream];
-  await expect.poll(() => ended).toContain("close");
+  await expect.poll(() => ended, { message: "the stream is closed" }).toContain("close");
   expect(ended).toEqual(expect.arrayContaining(["data", "end", "close"]));
   expect(stream.eventNames()).toEqual(["error"]);
   stream.emit("error", new Error("too late"));

@@ -24,14 +24,14 @@ async function ask(origin: string, headers: OutgoingHttpHeaders): Promise<Incomi
 }
 
 /** A server that returns what a handler gets of a header. */
-function telling(name: string) {
+function echoing(name: string) {
   return start({
     rawMethods: [
       rawMethod(
         { path: "/raw", match: "exact", methods: ["GET"], exposure: "PUBLIC" },
         ({ headers }) => ({
           status: 200,
-          headers: { "x-told": JSON.stringify(headers.all(name)) },
+          headers: { "x-received": JSON.stringify(headers.all(name)) },
         }),
       ),
     ],
@@ -39,9 +39,9 @@ function telling(name: string) {
 }
 
 test("cookies in several fields are joined into one", async () => {
-  const { origin } = await telling("cookie");
+  const { origin } = await echoing("cookie");
   const answer = await ask(origin, { ":path": "/raw", cookie: ["a=1", "__Host-s=2"] });
-  expect(answer["x-told"]).toBe('["a=1; __Host-s=2"]');
+  expect(answer["x-received"]).toBe('["a=1; __Host-s=2"]');
 });
 
 test("other headers that occur twice stay two", () => {
@@ -55,11 +55,11 @@ describe("a host beside :authority", () => {
     ["another one", "other.example.com", 400],
     ["the same", "a.example.com", 200],
   ])("%s", async (_, host, status) => {
-    const { origin } = await telling("host");
+    const { origin } = await echoing("host");
     const headers = { ":path": "/raw", ":authority": "a.example.com", host };
     const answer = await ask(origin, headers);
     expect(answer[":status"]).toBe(status);
-    expect(answer["x-told"]).toBe(status === 200 ? '["a.example.com"]' : undefined);
+    expect(answer["x-received"]).toBe(status === 200 ? '["a.example.com"]' : undefined);
   });
 
   test("two of them stay two", () => {
@@ -70,7 +70,7 @@ describe("a host beside :authority", () => {
 });
 
 test("CONNECT is refused with the allowed methods", async () => {
-  const server = await telling("host");
+  const server = await echoing("host");
   const answer = await ask(server.origin, { ":method": "CONNECT", ":authority": "a:80" });
   expect(answer[":status"]).toBe(405);
   expect(answer.allow).toContain("GET");

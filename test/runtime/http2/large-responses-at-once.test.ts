@@ -69,8 +69,8 @@ test.each(columnsOf(["application/grpc", "application/grpc-web+proto", "applicat
     const client = await callAll(port, type);
 
     const resets = () => client.received.filter((one) => one.type === FRAME.RST_STREAM).length;
-    await expect.poll(() => made).toBe(CALLS);
-    await expect.poll(resets).toBe(CALLS - 4);
+    await expect.poll(() => made, { message: "all responses are made" }).toBe(CALLS);
+    await expect.poll(resets, { message: "all streams but four are reset" }).toBe(CALLS - 4);
     expect(mostInTurn).toBe(1);
     expect(mostUnread).toBeLessThanOrEqual(UNREAD_BYTES / 2);
   },
@@ -99,12 +99,14 @@ test.each(columnsOf(TYPES, 1, 2))(
     });
     opened.push(close);
     await callAll(port, type);
-    await expect.poll(() => messages.length).toBe(2 * CALLS);
+    await expect
+      .poll(() => messages.length, { message: "all messages are made and received" })
+      .toBe(2 * CALLS);
     const left = () => {
       collectGarbage();
       return messages.filter((message) => message.deref() !== undefined).length;
     };
-    await expect.poll(left).toBe(0);
+    await expect.poll(left, { message: "all messages are collected as garbage" }).toBe(0);
   },
 );
 

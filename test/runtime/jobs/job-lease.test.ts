@@ -115,10 +115,10 @@ await onBoth("the lease of a job", ({ fresh }) => {
       ["first", await start("first")],
       ["second", await start("second")],
     ]);
-    await expect.poll(() => ran).toHaveLength(1);
+    await expect.poll(() => ran, { message: "the first run of the job" }).toHaveLength(1);
     const [running = ""] = ran;
     await servers.get(running)?.stop();
-    await expect.poll(() => ran).toHaveLength(2);
+    await expect.poll(() => ran, { message: "the run of the other server" }).toHaveLength(2);
     expect(ran[1]).not.toBe(running);
     await servers.get(ran[1] ?? "")?.stop();
   });
@@ -144,7 +144,7 @@ test("jobs run while the server does, and have ended before onClose", async () =
     ],
     onClose: () => void order.push("onClose"),
   });
-  await expect.poll(() => order).toEqual(["begins"]);
+  await expect.poll(() => order, { message: "the job begins" }).toEqual(["begins"]);
   await vault.stop();
   expect(order).toEqual(["begins", "ends", "onClose"]);
 });

@@ -92,7 +92,11 @@ test.each<[string, string, string, () => Promise<void>, rpc?: string]>([
   const before = await counted(transport, rpc, code);
   await call();
   expect(await counted(transport, rpc, code)).toBe(before + 1);
-  await expect.poll(() => vault.lines.filter((line) => line.includes(`"${rpc}"`))).toHaveLength(1);
+  await expect
+    .poll(() => vault.lines.filter((line) => line.includes(`"${rpc}"`)), {
+      message: "the log has a line of the request",
+    })
+    .toHaveLength(1);
   const [line = "{}"] = vault.lines.filter((one) => one.includes(`"${rpc}"`));
   expect(JSON.parse(line)).toMatchObject({ rpc, transport, code });
 });

@@ -58,6 +58,15 @@ async function following(more: Partial<FollowOptions> = {}) {
   return { ...world, connection };
 }
 
+test("a revocation counts as soon as it is received, without a wait", async () => {
+  const { connection, followed, session, waits } = await following();
+  const before = waits.length;
+  expect(followed.isRevoked(token())).toBe(false);
+  await connection.send({ revocations: [session("s1")], position: "a.8", current: true });
+  expect(followed.isRevoked(token())).toBe(true);
+  expect(waits.length).toBe(before);
+});
+
 describe("before the first snapshot is complete", () => {
   test("tokens are refused, and the service is not ready", async () => {
     const { feed, followed, session } = follow();

@@ -1,8 +1,14 @@
-import { bindIAMRevocationService } from "../../../src/gen/proto/svc/iam/v1/revocation_server.ts";
 import {
+  IAMRevocationService,
+  type WatchRevocationsRequest,
+} from "../../../src/gen/proto/svc/iam/v1/revocation_pb.ts";
+import {
+  type CallContext,
   createLogger,
+  httpRoutes,
   RevocationFeed,
   type RevocationFeedOptions,
+  type ServiceBinding,
 } from "../../../src/runtime/index.ts";
 import { AUDIENCE } from "../hostile/support/world.ts";
 import {
@@ -23,6 +29,23 @@ export interface FeedServer {
   stop(): Promise<void>;
 }
 
+/** As the generated code of `services/iam` does; this package has the clients of the API only. */
+function bindRevocations(
+  watch: (position: string, signal: AbortSignal) => ReturnType<RevocationFeed["watch"]>,
+): ServiceBinding {
+  const { typeName } = IAMRevocationService;
+  return {
+    formatVersion: 1,
+    service: IAMRevocationService,
+    policies: { [`${typeName}/WatchRevocations`]: { exposure: "INTERNAL", publish: false } },
+    routes: httpRoutes(typeName, []),
+    handlers: {
+      watchRevocations: ({ position }: WatchRevocationsRequest, { signal }: CallContext) =>
+        watch(position, signal),
+    },
+  };
+}
+
 /** @param grpc the `server.grpc` of its configuration */
 export async function startFeed(
   grpc: object,
@@ -31,11 +54,9 @@ export async function startFeed(
   const feed = new RevocationFeed(options);
   const positions: string[] = [];
   let breaking = new AbortController();
-  const binding = bindIAMRevocationService({
-    watchRevocations: ({ position }, { signal }) => {
-      positions.push(position);
-      return feed.watch(position, AbortSignal.any([signal, breaking.signal]));
-    },
+  const binding = bindRevocations((position, signal) => {
+    positions.push(position);
+    return feed.watch(position, AbortSignal.any([signal, breaking.signal]));
   });
   const vault = await startVault({
     bindings: [binding],

@@ -45,6 +45,7 @@ describe("it refuses", () => {
     ["an unknown member", { event: "topics.imported", who: "alice" }],
     ["a resource that is not an object", { event: "topics.imported", resource: "topics" }],
     ["a risk that is not one", { event: "topics.imported", riskLevel: "BAD" }],
+    ["mustBeStored that is a text", { event: "topics.imported", mustBeStored: "yes" }],
     ["a detail that is not a short value", { event: "topics.imported", details: { of: {} } }],
   ])("%s", async (_, record) => {
     const { database, recorder } = await openRecorder(sqlite());
@@ -115,6 +116,24 @@ test("an event is stored and logged, without a call and without secrets", async 
   );
 });
 
+test("an event that must be stored is refused while it cannot be, and not stored later", async () => {
+  const { config, database, recorder, lines } = await openRecorder(sqlite());
+  onTestFinished(() => database.close());
+  const rename = (from: string, to: string) =>
+    database.kysely.schema.alterTable(from).renameTo(to).execute();
+  await rename("audit_events", "locked");
+  const event = { event: "topics.imported", mustBeStored: true };
+  await expect(recorder.record(event)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await recorder.record({ event: "topics.waits" });
+  await rename("locked", "audit_events");
+  await recorder.record(event);
+  await recorder.close();
+  const events = await stored(config);
+  expect(events.map(({ type }) => type).sort()).toEqual(["topics.imported", "topics.waits"]);
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ audit }) => audit !== undefined);
+  expect(logged.map(({ audit }) => audit.type)).toEqual(["topics.waits", "topics.imported"]);
+});
+
 await onPostgres("a recorder of audit events in PostgreSQL", ({ url, query }) => {
   test("stores them beside those of calls", async () => {
     await query("create database recorder");
@@ -156,4 +175,17 @@ test("a server counts its events, has its name, and closes it after onClose", as
     expect.arrayContaining(["topics.imported", "topics.closed"]),
   );
   expect(new Set(events.map(({ data }) => data.instance)).size).toBe(1);
+});
+
+test("it names whom it was opened for", async () => {
+  const { config, database, recorder, logger } = await openRecorder(sqlite());
+  onTestFinished(() => database.close());
+  const principal = { type: "operator", id: "deploy", source: "internal", organization: "acme" };
+  const named = await openAuditRecorder(config, { database, logger, principal });
+  for (const one of [recorder, named]) await one.record({ event: "topics.imported" });
+  await recorder.close();
+  await named.close();
+  const principals = (await stored(config)).map(({ data }) => data.principal);
+  expect(principals).toHaveLength(2);
+  expect(principals).toEqual(expect.arrayContaining([undefined, principal]));
 });

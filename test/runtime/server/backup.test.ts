@@ -100,7 +100,11 @@ await onPostgres("backups of PostgreSQL", ({ url, stop: ownServer, query }) => {
       await grant(vault, "bob");
       await writeDocument(vault, "bob");
       runFromPage("pg_restore", cwd, { OWNER_URL: address });
-      await expect.poll(() => writeDocument(vault, "bob").catch(String)).toBe("Error: 503");
+      await expect
+        .poll(() => writeDocument(vault, "bob").catch(String), {
+          message: "the service makes no more decisions",
+        })
+        .toBe("Error: 503");
       await expect(writeDocument(vault, "alice")).rejects.toThrow("503");
       await stop(vault);
       const again = await start(database);

@@ -131,7 +131,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     await grantUse();
     await migrate(owner);
     await asOwner(`revoke all on all tables in schema svc_access from ${user}`);
-    expect(RIGHTS).toHaveLength(8);
+    expect(RIGHTS).toHaveLength(9);
     for (const { rights, tables } of RIGHTS) {
       await asOwner(`grant ${rights} on ${tables} to ${user}`);
     }

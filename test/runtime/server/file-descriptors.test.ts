@@ -1,15 +1,16 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import {
   type FileDescriptors,
   readFileDescriptors,
   watchFileDescriptors,
 } from "../../../src/runtime/server/file-descriptors.ts";
+import { until } from "../../support/until.ts";
 
 /** The log while these numbers of 100 descriptors are open, each for several readings. */
 async function loggedOf(states: readonly (number | undefined)[], repeatMs = 60_000) {
   const logged: string[] = [];
   let found: FileDescriptors | undefined;
+  let reads = 0;
   const note = (level: string) => (fields: object, message: string) =>
     void logged.push(`${level} ${JSON.stringify(fields)} ${message.split(":")[0]}`);
   const logger = {
@@ -18,12 +19,16 @@ async function loggedOf(states: readonly (number | undefined)[], repeatMs = 60_0
     warn: note("warn"),
     error: note("error"),
   };
-  const read = async () => found;
+  const read = async () => {
+    reads++;
+    return found;
+  };
   const end = watchFileDescriptors({ logger, read, everyMs: 2, repeatMs });
   onTestFinished(end);
   for (const open of states) {
     found = open === undefined ? undefined : { open, limit: 100 };
-    await sleep(30);
+    const enough = reads + 3;
+    await until("three more readings", () => reads >= enough);
   }
   end();
   return logged;
@@ -47,7 +52,7 @@ test.each([
 });
 
 test("few free ones are logged again after a time", async () => {
-  const logged = await loggedOf([81, 81, 81, 81], 50);
+  const logged = await loggedOf([81, 81, 81, 81], 1);
   expect(logged.length).toBeGreaterThan(1);
   expect(new Set(logged)).toEqual(new Set([FEW]));
 });

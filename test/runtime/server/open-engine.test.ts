@@ -72,7 +72,11 @@ test("everything that an engine lacks is reported at once", async () => {
 test("IAM need not be there when its engine is opened", async () => {
   const iam = { endpoint: "127.0.0.1:1", token: "t".repeat(16), insecure: true };
   const engine = await createAuthorizationEngine(withAuthz({ provider: "iam", iam }));
-  expect(await engine.ready()).toEqual({ ready: false, reason: "IAM: unavailable" });
+  expect(await engine.ready()).toEqual({
+    ready: false,
+    reason:
+      "IAM at 127.0.0.1:1 cannot be reached (connection refused): check that it runs, and security.authz.iam.endpoint",
+  });
   await engine.close();
 });
 

@@ -27,10 +27,11 @@ await onBoth("what a migration would do", ({ fresh }) => {
   test("is reported for each part, and changes nothing", async () => {
     const config = await configuration();
     const planned = await planMigration(config, tables("a"));
-    expect(planned.map(({ component }) => component).slice(0, 4)).toEqual([
+    expect(planned.map(({ component }) => component).slice(0, 5)).toEqual([
       "audit",
       "jobs",
       "idempotency",
+      "removals",
       "notes",
     ]);
     expect(planned.every(({ from, to }) => from === 0 && to > 0)).toBe(true);

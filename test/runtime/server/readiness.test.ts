@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { READY_TIMEOUT } from "../../../src/database/postgres/postgres-database.ts";
 import { createLogger } from "../../../src/runtime/logging/create-logger.ts";
-import { Readiness, TIMEOUT_MS } from "../../../src/runtime/server/readiness.ts";
+import { ServerReadiness, TIMEOUT_MS } from "../../../src/runtime/server/readiness.ts";
 import { linesOf } from "../support/sample-call.ts";
 
-const ask = (readiness: Readiness, path: string) =>
+const ask = (readiness: ServerReadiness, path: string) =>
   readiness
     .probes()
     .find((probe) => probe.path === path)
     ?.handle();
 
 test("a process is healthy from its start to its end", async () => {
-  const readiness = new Readiness();
+  const readiness = new ServerReadiness();
   const healthy = { status: 200, body: { status: "ok" } };
   expect(await ask(readiness, "/healthz")).toEqual(healthy);
   readiness.draining();
@@ -20,7 +20,7 @@ test("a process is healthy from its start to its end", async () => {
 });
 
 test("a process is ready from the end of its start to the beginning of its shutdown [OBS-1]", async () => {
-  const readiness = new Readiness();
+  const readiness = new ServerReadiness();
   expect(await ask(readiness, "/readyz")).toEqual({
     status: 503,
     body: { status: "not_ready", reasons: ["starting"] },
@@ -38,13 +38,13 @@ test("a process is ready from the end of its start to the beginning of its shutd
 });
 
 test("a starting process reports what it waits for", async () => {
-  const readiness = new Readiness();
+  const readiness = new ServerReadiness();
   readiness.add("database", () => "not there");
   expect(await readiness.reasons()).toEqual(["starting", "database: not there"]);
 });
 
 test("a detail is shown, and the process is ready", async () => {
-  const readiness = new Readiness({ cacheMs: 0 });
+  const readiness = new ServerReadiness({ cacheMs: 0 });
   readiness.add("search", async () => ({ detail: "token=SECRET is old" }));
   readiness.started();
   const details = ["search: token=*** is old"];
@@ -67,7 +67,7 @@ test("a detail is shown, and the process is ready", async () => {
 });
 
 test("a check that is added later runs at once", async () => {
-  const readiness = new Readiness({ cacheMs: 60_000 });
+  const readiness = new ServerReadiness({ cacheMs: 60_000 });
   readiness.started();
   expect(await readiness.reasons()).toEqual([]);
   readiness.add("registry", () => "not there");
@@ -75,7 +75,7 @@ test("a check that is added later runs at once", async () => {
 });
 
 test("by default a check has a short timeout, and its result is reused for a short time", async () => {
-  const readiness = new Readiness();
+  const readiness = new ServerReadiness();
   let asked = 0;
   readiness.add("database", async () => {
     asked++;
@@ -90,7 +90,7 @@ test("by default a check has a short timeout, and its result is reused for a sho
 
 test("the reason of a failed check is logged without secrets", async () => {
   const { destination, lines, parsed } = linesOf();
-  const readiness = new Readiness({ logger: createLogger({ level: "debug", destination }) });
+  const readiness = new ServerReadiness({ logger: createLogger({ level: "debug", destination }) });
   readiness.add("engine", () => Promise.reject(new Error("no route, password=SECRET")));
   await readiness.reasons();
   expect(parsed()).toMatchObject([
@@ -100,7 +100,7 @@ test("the reason of a failed check is logged without secrets", async () => {
 });
 
 test("all missing parts are named, without details of the failure [OBS-1]", async () => {
-  const readiness = new Readiness({ timeoutMs: 50 });
+  const readiness = new ServerReadiness({ timeoutMs: 50 });
   let signal: AbortSignal | undefined;
   readiness.add("database", () => "token=SECRET is not there");
   readiness.add("engine", () => {
@@ -135,7 +135,7 @@ test("PostgreSQL has less time than a check, so that its reason is reported", ()
 test("many probes share one run of the checks, which run again after a while", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  const readiness = new Readiness({ cacheMs: 60 });
+  const readiness = new ServerReadiness({ cacheMs: 60 });
   let asked = 0;
   let missing: string | undefined = "gone";
   readiness.add("database", () => {
@@ -154,7 +154,7 @@ test("many probes share one run of the checks, which run again after a while", a
 
 test("only changes are logged", async () => {
   const { destination, parsed } = linesOf();
-  const readiness = new Readiness({ cacheMs: 0, logger: createLogger({ destination }) });
+  const readiness = new ServerReadiness({ cacheMs: 0, logger: createLogger({ destination }) });
   let missing: string | undefined;
   readiness.add("database", () => missing);
   readiness.started();

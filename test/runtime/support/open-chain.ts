@@ -1,7 +1,13 @@
+import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";
 import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
 
+/** The parts of a chain; interceptors after are for all RPCs. */
+export interface ChainParts extends Partial<Omit<ServerChainParts, "after">> {
+  readonly after?: readonly Interceptor[];
+}
+
 /** A chain whose stages allow every call. */
-export function openChain(parts: Partial<ServerChainParts> = {}): ServerChain {
+export function openChain({ after = [], ...parts }: ChainParts = {}): ServerChain {
   const nothing = () => undefined;
   return new ServerChain({
     before: [],
@@ -14,7 +20,7 @@ export function openChain(parts: Partial<ServerChainParts> = {}): ServerChain {
     authorization: nothing,
     audit: { begin: nothing, complete: nothing, outlast: nothing },
     admission: [],
-    after: [],
+    after: () => after,
     observers: [],
     ...parts,
   });

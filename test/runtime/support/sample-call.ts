@@ -1,7 +1,7 @@
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call, CallStart } from "../../../src/runtime/call/call.ts";
 import type { CallHeaders } from "../../../src/runtime/call/call-headers.ts";
-import { boundMethod, newCall, sentHeaders } from "../support/call.ts";
+import { boundMethod, newCall, sentHeaders } from "./call.ts";
 
 /** Headers as a test writes them. */
 export function headersOf(values: Readonly<Record<string, string>>): CallHeaders {

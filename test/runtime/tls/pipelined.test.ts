@@ -38,7 +38,7 @@ describe.skipIf(opensslIsAbsent())("a request in several TLS records", () => {
     const { port, unrouted } = await start({ rawMethods: [raw], config: { tls } });
     const { secured, together } = await open(port, protocol);
     secured.write("GET /raw HTTP/1.1\r\nHost: x\r\n\r\n");
-    await expect.poll(() => bodies).toEqual([""]);
+    await expect.poll(() => bodies, { message: "the server reads the first body" }).toEqual([""]);
     // The first response is not read, so it blocks.
     await together(
       "POST /raw HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",

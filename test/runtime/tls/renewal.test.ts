@@ -78,10 +78,13 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
   /** Lets the server check its files until a condition holds. */
   const looked = async (isDone: () => boolean) => {
     await expect
-      .poll(async () => {
-        await look();
-        return isDone();
-      })
+      .poll(
+        async () => {
+          await look();
+          return isDone();
+        },
+        { message: "the renewed certificate is in use" },
+      )
       .toBe(true);
   };
   const as = ({ certificate, key }: Identity) => ({ ca: ca.certificate, cert: certificate, key });
@@ -102,10 +105,13 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
 
   const untilServedBy = async (transport: Transport, name: string) => {
     await expect
-      .poll(async () => {
-        await look();
-        return servedBy(transport);
-      })
+      .poll(
+        async () => {
+          await look();
+          return servedBy(transport);
+        },
+        { message: "the server presents the renewed certificate" },
+      )
       .toBe(name);
   };
 
@@ -162,7 +168,11 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
       resumed.destroy();
       install(first, otherCa);
       await look();
-      await expect.poll(() => whoCalls(transport, running, as(otherClient))).toBe("200 alice");
+      await expect
+        .poll(() => whoCalls(transport, running, as(otherClient)), {
+          message: "the client's certificate is accepted",
+        })
+        .toBe("200 alice");
       expect(await whoCalls(transport, running, as(client))).toMatch(/^refused: /);
       const anew = { ca: ca.certificate, session, maxVersion: "TLSv1.2" as const };
       expect(await whoCalls(transport, running, anew)).toMatch(/^refused: /);

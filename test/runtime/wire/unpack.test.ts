@@ -38,13 +38,13 @@ afterEach(() => {
 test("two messages are decompressed at once, the others wait in order", async () => {
   const order: number[] = [];
   const all = [0, 1, 2, 3].map((index) => start().then(() => order.push(index)));
-  await expect.poll(() => begun.length).toBe(2);
+  await expect.poll(() => begun.length, { message: "two messages are being decompressed" }).toBe(2);
   finish();
-  await expect.poll(() => unpacked).toBe(3);
+  await expect.poll(() => unpacked, { message: "three messages are decompressed" }).toBe(3);
   expect(order).toEqual([0]);
   finish();
   finish();
-  await expect.poll(() => unpacked).toBe(4);
+  await expect.poll(() => unpacked, { message: "four messages are decompressed" }).toBe(4);
   finish();
   await Promise.all(all);
   expect(order).toEqual([0, 1, 2, 3]);
@@ -61,7 +61,7 @@ test("a message that is no longer needed is never decompressed", async () => {
   finish();
   finish();
   await Promise.all(busy);
-  await expect.poll(() => unpacked).toBe(3);
+  await expect.poll(() => unpacked, { message: "three messages are decompressed" }).toBe(3);
   finish();
   await last;
   expect(unpacked).toBe(3);
@@ -78,17 +78,17 @@ test("the number of waiting messages is limited, and cancelled ones make room", 
   const next = start();
   finish();
   finish();
-  await expect.poll(() => unpacked).toBe(3);
+  await expect.poll(() => unpacked, { message: "three messages are decompressed" }).toBe(3);
   finish();
   await Promise.all([...busy, next]);
 });
 
 test("a failed one gives its place to the next", async () => {
   const all = [start(), start(), start()];
-  await expect.poll(() => begun.length).toBe(2);
+  await expect.poll(() => begun.length, { message: "two messages are being decompressed" }).toBe(2);
   begun.shift()?.reject(new Error("no such data"));
   await expect(all[0]).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
-  await expect.poll(() => unpacked).toBe(3);
+  await expect.poll(() => unpacked, { message: "three messages are decompressed" }).toBe(3);
   begun.shift()?.resolve(new Uint8Array(LIMIT + 1));
   await expect(all[1]).rejects.toMatchObject({
     code: "PAYLOAD_TOO_LARGE",

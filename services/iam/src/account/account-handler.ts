@@ -6,20 +6,19 @@ import {
   ServiceError,
 } from "svc-access/runtime";
 import { Theme } from "../../gen/svc/iam/v1/auth_pb.ts";
-import type { LocalAccounts } from "../accounts/local-accounts.ts";
-import type { CurrentPreferences } from "../me/user-preferences.ts";
-import { isFromAnotherSite } from "../pages/cross-site.ts";
-import { foreignFormPage } from "../pages/foreign-form-page.ts";
-import { formFields } from "../pages/form-fields.ts";
+import type { CurrentPreferences } from "../api/me/user-preferences.ts";
+import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
+import { foreignFormPage } from "../pages/error-pages.ts";
 import type { FormTokens } from "../pages/form-tokens.ts";
 import { languageOf } from "../pages/languages.ts";
 import type { PageDesign } from "../pages/page-design.ts";
 import type { PageView } from "../pages/page-view.ts";
 import { redirectResponse } from "../pages/redirect-response.ts";
+import { formFields, isFromAnotherSite } from "../pages/sent-forms.ts";
 import { Texts } from "../pages/texts.ts";
-import { OWN_ACCOUNT_PATH } from "../provider/embedded/embedded-options.ts";
-import { requestError } from "../provider/embedded/request/unavailable.ts";
-import type { Visitors } from "../sessions/visitors.ts";
+import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
+import type { Visitors } from "../people/sessions/visitors.ts";
+import { requestError } from "../provider/embedded/request/provider-failure.ts";
 import { notLoggedInPage, sectionPage, sectionPath } from "./account-pages.ts";
 import type { AccountSection, AccountVisit } from "./account-section.ts";
 
@@ -79,7 +78,8 @@ class AccountRequest {
     if (section.needsFreshLogin === true && !isFresh) return this.#logIn(section, FRESH_SECONDS);
     if (method !== "POST") {
       const shown = await section.show(visit);
-      const message = section.messages[query.get("done") ?? ""];
+      const done = query.get("done") ?? "";
+      const message = Object.hasOwn(section.messages, done) ? section.messages[done] : undefined;
       return view.response(200, sectionPage({ section, sections, message, ...shown }));
     }
     return this.#act(section, visit, view);
@@ -94,7 +94,8 @@ class AccountRequest {
     }
     const result = await section.act(visit, form);
     if ("done" in result) return redirectResponse(`${sectionPath(section)}?done=${result.done}`);
-    const { status, body, script, retryAfterSeconds } = result;
+    const { status, body, script, retryAfterSeconds, cause } = result;
+    if (cause !== undefined) this.#request.nameCause(cause);
     const headers =
       retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
     const page = sectionPage({ section, sections, body, script, isProblem: status >= 400 });
@@ -103,7 +104,7 @@ class AccountRequest {
 
   async #visit(section: AccountSection) {
     const { visitors, accounts, preferences, forms, design } = this.#options;
-    const visitor = await visitors.find(this.#request.headers);
+    const visitor = await visitors.find(this.#request.headers, this.#call);
     const account = visitor && (await accounts.find(visitor.accountId));
     if (visitor === undefined || account === undefined || account.disabled) return undefined;
     const { language, timeZone, theme, etag } = await preferences.getOf(`user:${account.id}`);

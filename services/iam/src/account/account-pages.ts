@@ -1,8 +1,8 @@
+import { OWN_ACCOUNT_PATH, PROVIDER_PATH } from "../config/provider-paths.ts";
 import { doneBox } from "../pages/form-parts.ts";
 import { type Html, html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import type { MessageKey } from "../pages/texts.ts";
-import { OWN_ACCOUNT_PATH, PROVIDER_PATH } from "../provider/embedded/embedded-options.ts";
 import type { AccountSection, SectionBody } from "./account-section.ts";
 
 /** The path of a section. */

@@ -1,8 +1,8 @@
-import type { CallContext } from "svc-access/runtime";
-import type { LocalAccount } from "../accounts/account-row.ts";
+import type { CallContext, ServiceError } from "svc-access/runtime";
 import type { Html } from "../pages/html.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
-import type { Visitor } from "../sessions/visitors.ts";
+import type { LocalAccount } from "../people/accounts/account-row.ts";
+import type { Visitor } from "../people/sessions/visitors.ts";
 
 /** Somebody who looks at a section of the own account. */
 export interface AccountVisit {
@@ -28,6 +28,8 @@ export type SectionResult =
       readonly body: SectionBody;
       readonly retryAfterSeconds?: number;
       readonly script?: string;
+      /** Of a failure of the service, for the log. */
+      readonly cause?: ServiceError;
     };
 
 /** A part of the pages of the own account. */

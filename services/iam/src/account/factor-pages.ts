@@ -1,8 +1,9 @@
-import { passkeyForm } from "../factors/factor-forms.ts";
-import type { SecondFactor } from "../factors/factor-store.ts";
+import type { FormProblem } from "../login/interaction/interaction-pages.ts";
 import { field, formToken, problemBox } from "../pages/form-parts.ts";
 import { type Html, html } from "../pages/html.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
+import { passkeyForm } from "../people/factors/factor-forms.ts";
+import type { SecondFactor } from "../people/factors/factor-store.ts";
 import type { SectionBody } from "./account-section.ts";
 
 const KINDS: Readonly<Record<SecondFactor["kind"], MessageKey>> = {
@@ -17,7 +18,7 @@ export function factorList(list: {
   readonly codes: number | undefined;
   readonly timeZone: string;
   readonly token: string;
-  readonly problem: MessageKey | undefined;
+  readonly problem: FormProblem | undefined;
   /** The options of a new passkey. */
   readonly passkey: object;
   /** What the form of the passkey brings back. */
@@ -35,7 +36,7 @@ ${formToken(token)}
 <button class="danger" type="submit" name="action" value="remove" aria-describedby="factor-${id}">${say("Remove")}</button>
 </form>
 </li>`;
-    return html`${problemBox(problem && say(problem))}
+    return html`${problemBox(problem && say(problem.text, problem.values))}
 <p>${say("With a second factor, your password alone is not enough to log in.")}</p>
 ${known.length === 0 ? undefined : html`<ul class="list">\n${known.map(item)}\n</ul>`}
 <h2>${say("Add a factor")}</h2>

@@ -1,12 +1,15 @@
 import { type CallContext, ServiceError } from "svc-access/runtime";
-import { appSecret, recoveryCodes } from "../factors/factor-forms.ts";
-import type { Factors } from "../factors/factors.ts";
-import { newChallenge } from "../factors/passkeys.ts";
-import { newTotpSecret } from "../factors/totp.ts";
-import { PASSKEY_SCRIPT } from "../login/passkey-script.ts";
+import type { FormProblem } from "../login/interaction/interaction-pages.ts";
+import { PASSKEY_SCRIPT } from "../login/interaction/passkey-script.ts";
 import type { FormTokens } from "../pages/form-tokens.ts";
 import { html } from "../pages/html.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
+import type { FailedAttempts } from "../people/accounts/throttle/failed-attempts.ts";
+import type { Quota } from "../people/accounts/throttle/quota.ts";
+import { appSecret, recoveryCodes } from "../people/factors/factor-forms.ts";
+import type { Factors } from "../people/factors/factors.ts";
+import { newTotpSecret } from "../people/factors/one-time-codes.ts";
+import { newChallenge } from "../people/factors/passkeys.ts";
 import type { AccountSection, AccountVisit, SectionResult } from "./account-section.ts";
 import { appForm, factorList } from "./factor-pages.ts";
 
@@ -14,6 +17,9 @@ import { appForm, factorList } from "./factor-pages.ts";
 export interface FactorsSectionOptions {
   readonly factors: Factors;
   readonly forms: FormTokens;
+  readonly attempts: Pick<FailedAttempts, "record">;
+  /** Changes of an account, also those that fail. */
+  readonly quota: Pick<Quota, "use">;
 }
 
 /** What a form of this section brings back. */
@@ -42,7 +48,7 @@ export class FactorsSection implements AccountSection {
     this.#options = options;
   }
 
-  async show(visit: AccountVisit, problem?: MessageKey) {
+  async show(visit: AccountVisit, problem?: FormProblem) {
     const { factors } = this.#options;
     const { account, timeZone, token } = visit;
     const challenge = newChallenge();
@@ -60,9 +66,12 @@ export class FactorsSection implements AccountSection {
   }
 
   async act(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
-    switch (form.get("action")) {
-      case "new_app":
-        return this.#appPage(visit, newTotpSecret(), 200);
+    const action = form.get("action");
+    if (action === "new_app") return this.#appPage(visit, newTotpSecret(), 200);
+    // Before anything is checked: an attempt counts whether it succeeds or not.
+    const waitMs = await this.#options.quota.use(visit.account.id);
+    if (waitMs !== undefined) return this.#slowed(visit, waitMs);
+    switch (action) {
       case "app":
         return this.#addApp(visit, form);
       case "passkey":
@@ -91,18 +100,40 @@ export class FactorsSection implements AccountSection {
     const response = form.get("passkey") ?? "";
     const { factors } = this.#options;
     const added = challenge && (await factors.addPasskey(visit.account.id, response, challenge));
-    if (!added)
-      return { status: 400, ...(await this.show(visit, "The passkey was not accepted.")) };
+    if (!added) {
+      await this.#failed(visit, "passkey");
+      return {
+        status: 400,
+        ...(await this.show(visit, { text: "The passkey was not accepted." })),
+      };
+    }
     return this.#added(visit, "passkey", added.codes);
+  }
+
+  async #slowed(visit: AccountVisit, waitMs: number): Promise<SectionResult> {
+    await this.#failed(visit, "slowed");
+    const seconds = Math.ceil(waitMs / 1000);
+    const text = "There were too many attempts. Try again in {seconds} s.";
+    const shown = await this.show(visit, { text, values: { seconds } });
+    return { status: 429, ...shown, retryAfterSeconds: seconds };
+  }
+
+  #failed({ account, call }: AccountVisit, method: string): Promise<void> {
+    return this.#options.attempts.record(call, {
+      event: "second_factor.failed",
+      riskLevel: "HIGH",
+      accountId: account.id,
+      details: { method },
+    });
   }
 
   async #newCodes(visit: AccountVisit): Promise<SectionResult> {
     const { factors } = this.#options;
     const { account, call } = visit;
-    if ((await factors.store.list(account.id)).length === 0) {
-      return { status: 400, ...(await this.show(visit, "Add a second factor first.")) };
-    }
     const codes = await factors.newCodes(account.id);
+    if (codes === undefined) {
+      return { status: 400, ...(await this.show(visit, { text: "Add a second factor first." })) };
+    }
     await record(call, "recovery_code.made", account.id);
     return codesPage(codes);
   }
@@ -112,7 +143,7 @@ export class FactorsSection implements AccountSection {
     const kind = await this.#options.factors.remove(id, account.id, call.signal);
     if (kind === "required") {
       const problem = "Your account needs a second factor. Add another one first.";
-      return { status: 409, ...(await this.show(visit, problem)) };
+      return { status: 409, ...(await this.show(visit, { text: problem })) };
     }
     if (kind !== undefined) await record(call, "second_factor.removed", account.id, kind);
     return { done: "removed" };

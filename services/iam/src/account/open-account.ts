@@ -1,17 +1,22 @@
 import { ServiceError } from "svc-access/runtime";
-import { PreferenceStore } from "../me/preferences.ts";
-import { CurrentPreferences } from "../me/user-preferences.ts";
+import { PreferenceStore } from "../api/me/preferences.ts";
+import { CurrentPreferences } from "../api/me/user-preferences.ts";
+import { openPasswordChanges } from "../api/password/open-passwords.ts";
+import type { PartContext, ServicePart } from "../api/service-part.ts";
+import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
+import { OutsideValues } from "../ground/secrets/outside-values.ts";
+import { readEncryptionKeys } from "../ground/secrets/read-encryption-keys.ts";
+import { SecretBox } from "../ground/secrets/secret-box.ts";
 import { FormTokens } from "../pages/form-tokens.ts";
-import type { PartContext, ServicePart } from "../parts/service-part.ts";
-import { openPasswordChanges } from "../password/open-passwords.ts";
-import { OWN_ACCOUNT_PATH } from "../provider/embedded/embedded-options.ts";
-import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
-import { SecretBox } from "../secrets/secret-box.ts";
+import { Quota } from "../people/accounts/throttle/quota.ts";
 import { accountHandler } from "./account-handler.ts";
 import { FactorsSection } from "./factors-section.ts";
 import { PasswordSection } from "./password-section.ts";
 import { ProfileSection } from "./profile-section.ts";
 import { SessionsSection } from "./sessions-section.ts";
+
+/** More than somebody needs who adds and removes all factors that an account can have. */
+const FACTOR_CHANGES = { purpose: "changes of second factors", most: 50, spanMs: 900_000 };
 
 /**
  * Opens the pages on which people see and change their own account.
@@ -20,7 +25,7 @@ import { SessionsSection } from "./sessions-section.ts";
  */
 export function openAccount(context: PartContext): ServicePart {
   const { configuration, database, design, identity } = context;
-  const { accounts, factors, provider } = identity;
+  const { accounts, attempts, factors, provider } = identity;
   const { sessions, visitors } = provider;
   const passwords = openPasswordChanges(context);
   if (sessions === undefined || visitors === undefined || passwords === undefined) {
@@ -30,7 +35,8 @@ export function openAccount(context: PartContext): ServicePart {
   const { public_url: origin, encryption_key_file: file } = sections.iam;
   const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
   const preferences = new CurrentPreferences(new PreferenceStore(database.kysely));
-  const forms = new FormTokens(box);
+  const forms = new FormTokens(new OutsideValues(box, identity.missingKeys));
+  const quota = new Quota(database.kysely, FACTOR_CHANGES);
   const handler = accountHandler({
     origin,
     visitors,
@@ -41,7 +47,7 @@ export function openAccount(context: PartContext): ServicePart {
     sections: [
       new ProfileSection({ accounts, preferences }),
       new PasswordSection({ changes: passwords.changes, sessions }),
-      ...(factors === undefined ? [] : [new FactorsSection({ factors, forms })]),
+      ...(factors === undefined ? [] : [new FactorsSection({ factors, forms, attempts, quota })]),
       new SessionsSection(sessions),
     ],
   });

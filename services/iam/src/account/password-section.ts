@@ -1,12 +1,13 @@
-import { passwordProblem } from "../accounts/passwords/password-rules.ts";
+import type { ChangeResult, PasswordChanges } from "../api/password/password-changes.ts";
+import { recordChange } from "../api/password/record-change.ts";
+import { type NewPasswordProblem, newPasswordFields } from "../api/password/reset-pages.ts";
+import { QueueFullError } from "../ground/queue/work-queue.ts";
 import { field, formToken, problemBox } from "../pages/form-parts.ts";
 import { html } from "../pages/html.ts";
 import type { MessageKey, TextValues } from "../pages/texts.ts";
-import type { ChangeResult, PasswordChanges } from "../password/password-changes.ts";
-import { recordChange } from "../password/record-change.ts";
-import { type NewPasswordProblem, newPasswordFields } from "../password/reset-pages.ts";
-import { QueueFullError } from "../queue/work-queue.ts";
-import type { UserSessions } from "../sessions/user-sessions.ts";
+import { passwordsQueueFull } from "../people/accounts/password-login.ts";
+import { passwordProblem } from "../people/accounts/passwords/password-rules.ts";
+import type { UserSessions } from "../people/sessions/user-sessions.ts";
 import type {
   AccountSection,
   AccountVisit,
@@ -74,13 +75,16 @@ export class PasswordSection implements AccountSection {
         return refused(400, { text: "The current password is wrong." });
       case "slowed": {
         const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
-        const text = "There were too many failed attempts. Try again in {seconds} seconds.";
+        const text = "There were too many failed attempts. Try again in {seconds} s.";
         return { ...refused(429, { text, values: { seconds } }), retryAfterSeconds: seconds };
       }
       case "busy":
-        return refused(503, {
-          text: "The service could not complete the request. Try again in a few seconds.",
-        });
+        return {
+          ...refused(503, {
+            text: "The service could not complete the request. Try again in a few seconds.",
+          }),
+          cause: passwordsQueueFull(),
+        };
       case "outdated":
         return refused(409, { text: "The password was changed at the same time. Log in again." });
     }

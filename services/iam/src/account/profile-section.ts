@@ -6,11 +6,10 @@ import {
   type UserPreferences,
   UserPreferencesSchema,
 } from "../../gen/svc/iam/v1/auth_pb.ts";
-import { avatarUrlProblem } from "../accounts/avatar-url.ts";
-import { displayNameProblem } from "../accounts/display-name.ts";
-import type { LocalAccounts } from "../accounts/local-accounts.ts";
-import type { CurrentPreferences } from "../me/user-preferences.ts";
+import type { CurrentPreferences } from "../api/me/user-preferences.ts";
 import type { MessageKey } from "../pages/texts.ts";
+import { avatarUrlProblem, displayNameProblem } from "../people/accounts/account-texts.ts";
+import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
 import type { AccountSection, AccountVisit, SectionResult } from "./account-section.ts";
 import { type ProfileValues, profileForms } from "./profile-forms.ts";
 

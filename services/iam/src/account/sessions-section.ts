@@ -1,9 +1,10 @@
 import { formToken } from "../pages/form-parts.ts";
 import { type Html, html } from "../pages/html.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
-import type { LoginSession } from "../sessions/login-session.ts";
-import type { UserSessions } from "../sessions/user-sessions.ts";
+import type { LoginSession } from "../people/sessions/login-session.ts";
+import type { UserSessions } from "../people/sessions/user-sessions.ts";
 import type { AccountSection, AccountVisit, SectionResult } from "./account-section.ts";
+import { deviceName } from "./device-name.ts";
 
 /** More are not shown; all of them can be ended at once. */
 const MOST = 100;
@@ -62,10 +63,12 @@ ${formToken(token)}
       .map(({ clientId }) => this.#sessions.clientName(clientId))
       .filter((name) => name !== "");
     const heading = `session-${id}`;
+    const known = deviceName(userAgent);
+    const device = known ? say("{browser} on {system}", { ...known }) : userAgent || say("unknown");
     return html`<li>
 <p><strong id="${heading}">${say(kind === "device" ? "Device" : "Browser")}</strong>${
       id === visitor.sessionId ? html` (${say("this one")})` : undefined
-    }<br><span class="quiet">${userAgent || say("unknown")}</span></p>
+    }<br><span class="quiet">${device}</span></p>
 <p class="quiet">${say("Last used {time}, from {address}", { time: date(seenTime, timeZone), address })}<br>
 ${say("Since {time}", { time: date(createTime, timeZone) })}${names.length === 0 ? undefined : html`<br>${[...new Set(names)].join(", ")}`}</p>
 <form method="post">

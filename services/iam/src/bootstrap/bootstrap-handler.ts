@@ -2,15 +2,15 @@ import { AuthzError } from "svc-access/authz";
 import {
   type CallContext,
   DatabaseError,
-  type ProcessLogger,
   type RawHandler,
   type RawRequest,
   type RawResponse,
   ServiceError,
 } from "svc-access/runtime";
+import { QueueFullError } from "../ground/queue/work-queue.ts";
 import type { PageDesign } from "../pages/page-design.ts";
 import type { PageView } from "../pages/page-view.ts";
-import { QueueFullError } from "../queue/work-queue.ts";
+import type { FailedAttempt, FailedAttempts } from "../people/accounts/throttle/failed-attempts.ts";
 import type { BootstrapLink, BootstrapLinks } from "./bootstrap-links.ts";
 import { deadLinkPage, laterPage, ownedPage } from "./bootstrap-pages.ts";
 import type { ZoneOwners } from "./zone-owners.ts";
@@ -41,14 +41,14 @@ export interface BootstrapFlow {
 export interface BootstrapParts {
   readonly links: BootstrapLinks;
   readonly owners: ZoneOwners;
+  readonly attempts: Pick<FailedAttempts, "record">;
   readonly design: PageDesign;
-  readonly logger: Pick<ProcessLogger, "warn">;
 }
 
 /** The handler of the links that make first owners. */
 export function bootstrapHandler(
   flow: BootstrapFlow,
-  { design, logger }: Pick<BootstrapParts, "design" | "logger">,
+  { design }: Pick<BootstrapParts, "design">,
 ): RawHandler {
   return {
     path: BOOTSTRAP_PATH,
@@ -59,7 +59,7 @@ export function bootstrapHandler(
         if (response !== undefined) return response;
       } catch (error) {
         if (!isTemporary(error)) throw error;
-        logger.warn({ err: error }, "a link for the first owner could not be used");
+        request.nameCause(new ServiceError("UNAVAILABLE", undefined, { cause: error }));
         return view.response(503, laterPage(), { "Retry-After": "5" });
       }
       throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
@@ -74,16 +74,30 @@ export function bootstrapHandler(
  */
 export async function openLink(
   tokens: readonly string[],
-  { links, owners }: BootstrapParts,
-  { call: { signal }, view }: BootstrapRequest,
+  { links, owners, attempts }: BootstrapParts,
+  { call, view }: BootstrapRequest,
 ): Promise<OpenLink | RawResponse> {
   const [token = "", ...others] = tokens;
   const link = others.length === 0 ? await links.find(token) : undefined;
-  if (link === undefined) return view.response(404, deadLinkPage());
+  if (link === undefined) {
+    await attempts.record(call, {
+      event: "bootstrap.failed",
+      details: { reason: "dead_link" },
+    });
+    return view.response(404, deadLinkPage());
+  }
   const { zone, accountId } = link;
+  const { signal } = call;
   const isOwned =
     (await owners.hasOwner(zone, signal)) && !(await owners.hasOwner(zone, signal, accountId));
-  return isOwned ? view.response(409, ownedPage(zone)) : { link, token };
+  if (!isOwned) return { link, token };
+  await attempts.record(call, failureOf(link, "owned"));
+  return view.response(409, ownedPage(zone));
+}
+
+/** The failure of a link that is known. */
+export function failureOf({ zone }: Pick<BootstrapLink, "zone">, reason: string): FailedAttempt {
+  return { event: "bootstrap.failed", details: { reason }, resource: `zone:${zone}` };
 }
 
 /** Whether the same link may work a moment later. */

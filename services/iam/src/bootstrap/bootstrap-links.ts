@@ -1,11 +1,16 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Kysely, Transaction } from "svc-access/database";
-import type { NewAccount } from "../accounts/local-accounts.ts";
-import type { BootstrapLinkRow, BootstrapTables } from "../store/bootstrap-tables.ts";
+import type { BootstrapLinkRow, BootstrapTables } from "../ground/store/bootstrap-tables.ts";
+import type { NewAccount } from "../people/accounts/local-accounts.ts";
 
 const MINUTE = 60_000;
 /** How long a link works. */
 export const LINK_LIFE_MS = 30 * MINUTE;
+
+/** How long after its end a link may still be in use by a call under way. */
+export const GRACE_MS = 600_000;
+/** `pending` of a link that somebody has logged in by, in place of a user that is being made. */
+export const CLAIMED = "{}";
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
@@ -15,8 +20,12 @@ export interface BootstrapLink {
   /** What the database knows the link by. */
   readonly hash: string;
   readonly zone: string;
-  /** The id of the local user that it makes. */
+  /** The id of the local user that it makes, or of the user who has logged in by it. */
   readonly accountId: string;
+  /** Whether somebody has logged in by it. */
+  readonly isClaimed: boolean;
+  /** Whether the event is stored of the owner that it has made. */
+  readonly isUsed: boolean;
   /** The user that an earlier attempt began to make. */
   readonly pending: NewAccount | undefined;
   /** Milliseconds since the epoch. */
@@ -108,7 +117,7 @@ export class BootstrapLinks {
     return numUpdatedRows > 0n;
   }
 
-  /** The links whose users are being made, or were when a process ended. */
+  /** The links that are in use, or were when a process ended. */
   async begun(): Promise<readonly BootstrapLink[]> {
     const rows = await this.#database
       .selectFrom("iam_bootstrap_links")
@@ -119,7 +128,7 @@ export class BootstrapLinks {
     return rows.map(linkOf);
   }
 
-  /** Removes links that have expired, except those whose users are being made. */
+  /** Removes links that have expired, except those that are in use. */
   async removeExpired(): Promise<void> {
     await this.#database
       .deleteFrom("iam_bootstrap_links")
@@ -133,12 +142,14 @@ export class BootstrapLinks {
 const MOST_BEGUN = 100;
 
 function linkOf(row: BootstrapLinkRow): BootstrapLink {
-  const { token_hash: hash, zone, account_id: accountId, pending, expire_time } = row;
+  const { token_hash: hash, zone, account_id: accountId, pending, expire_time, used_time } = row;
   return {
     hash,
     zone,
     accountId,
-    pending: pending === null ? undefined : (JSON.parse(pending) as NewAccount),
+    isClaimed: pending === CLAIMED,
+    isUsed: used_time !== null,
+    pending: pending === null || pending === CLAIMED ? undefined : JSON.parse(pending),
     // PostgreSQL sends whole numbers of 64 bits as text.
     expireTime: Number(expire_time),
   };

@@ -4,11 +4,18 @@ import {
   type BootstrapFlow,
   type BootstrapParts,
   type BootstrapRequest,
+  failureOf,
   openLink,
 } from "./bootstrap-handler.ts";
-import { failedLoginPage, firstLoginPage, ownedPage, ownerPage } from "./bootstrap-pages.ts";
+import {
+  deadLinkPage,
+  failedLoginPage,
+  firstLoginPage,
+  ownedPage,
+  ownerPage,
+} from "./bootstrap-pages.ts";
 import type { FirstLogin } from "./first-login.ts";
-import { usedEvent } from "./zone-owners.ts";
+import type { FirstOwner } from "./first-owner.ts";
 
 /** The path that the provider sends browsers back to. */
 export const BOOTSTRAP_CALLBACK_PATH = `${BOOTSTRAP_PATH}/callback`;
@@ -16,6 +23,7 @@ export const BOOTSTRAP_CALLBACK_PATH = `${BOOTSTRAP_PATH}/callback`;
 /** What logins by a link need. */
 export interface FirstLoginFlowOptions extends BootstrapParts {
   readonly login: FirstLogin;
+  readonly owner: FirstOwner;
   /** `iam.public_url`. */
   readonly publicUrl: string;
 }
@@ -54,27 +62,43 @@ export class FirstLoginFlow implements BootstrapFlow {
 
   async #complete(given: BootstrapRequest): Promise<RawResponse> {
     const { request, call, view } = given;
-    const { login, owners, links } = this.#options;
+    const { login, owner, attempts } = this.#options;
     const [token = "", secret = ""] = this.#kept(request.headers.all("cookie")).split(".");
-    if (token === "") return view.response(400, failedLoginPage());
+    if (token === "") {
+      await attempts.record(call, {
+        event: "bootstrap.failed",
+        details: { reason: "unknown" },
+      });
+      return view.response(400, failedLoginPage());
+    }
     const found = await openLink([token], this.#options, given);
     if (!("link" in found)) return this.#forgetting(found);
-    const { zone, hash } = found.link;
+    const { link } = found;
+    const { zone } = link;
     const principal = await login
       .complete(request.query, { token, secret }, call)
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         // The provider refuses the code, which was used or is too old, or its token is for others.
         if (error instanceof ServiceError && REFUSALS.has(error.code)) return undefined;
+        if (error instanceof ServiceError) {
+          await attempts.record(call, failureOf(link, "unavailable"));
+        }
         throw error;
       });
-    if (principal === undefined) return view.response(400, failedLoginPage());
+    if (principal === undefined) {
+      await attempts.record(call, failureOf(link, "refused"));
+      return view.response(400, failedLoginPage());
+    }
     const { subjectId, username, name } = principal;
-    const isOwner = await owners.makeFirstOwner(zone, subjectId, call.signal);
-    await links.end(hash);
-    if (!isOwner) return this.#forgetting(view.response(409, ownedPage(zone)));
-    await call.audit.record(usedEvent(zone, subjectId));
     const shown = username || name || subjectId;
-    return this.#forgetting(view.response(200, ownerPage({ zone, name: shown })));
+    const result = await owner.make(link, subjectId, call);
+    if (result === "made") {
+      return this.#forgetting(view.response(200, ownerPage({ zone, name: shown })));
+    }
+    await attempts.record(call, failureOf(link, result === "dead" ? "dead_link" : result));
+    return this.#forgetting(
+      result === "owned" ? view.response(409, ownedPage(zone)) : view.response(404, deadLinkPage()),
+    );
   }
 
   get #isSecure(): boolean {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { CallContext, Principal, TokenVerifier } from "svc-access/runtime";
-import { checkTokens } from "../browser-login/check-tokens.ts";
-import type { LoginCallbacks } from "../browser-login/login-callbacks.ts";
+import { checkTokens } from "../login/browser/check-tokens.ts";
+import type { LoginCallbacks } from "../login/browser/login-callbacks.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
 import { LINK_LIFE_MS } from "./bootstrap-links.ts";
 

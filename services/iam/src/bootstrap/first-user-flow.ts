@@ -1,11 +1,11 @@
 import type { RawResponse } from "svc-access/runtime";
-import { isFromAnotherSite } from "../pages/cross-site.ts";
-import { formFields } from "../pages/form-fields.ts";
+import { formFields, isFromAnotherSite } from "../pages/sent-forms.ts";
 import {
   BOOTSTRAP_PATH,
   type BootstrapFlow,
   type BootstrapParts,
   type BootstrapRequest,
+  failureOf,
   openLink,
 } from "./bootstrap-handler.ts";
 import {
@@ -16,7 +16,6 @@ import {
   ownerPage,
 } from "./bootstrap-pages.ts";
 import type { FirstUser } from "./first-user.ts";
-import { usedEvent } from "./zone-owners.ts";
 
 /** What the form of the first user needs. */
 export interface FirstUserFlowOptions extends BootstrapParts {
@@ -59,7 +58,7 @@ export class FirstUserFlow implements BootstrapFlow {
     const found = await this.#open(form.getAll("token"), given);
     if (!("link" in found)) return found;
     const { link, token } = found;
-    const { zone, accountId } = link;
+    const { zone } = link;
     const text = (name: string) => form.get(name) ?? "";
     const fields = {
       username: text("username"),
@@ -67,19 +66,20 @@ export class FirstUserFlow implements BootstrapFlow {
       email: text("email"),
     };
     const passwords = { password: text("password"), repeated: text("repeated") };
-    const { user } = this.#options;
-    const result = await user.make(link, { ...fields, ...passwords }, call.signal);
+    const { user, attempts } = this.#options;
+    const result = await user.make(link, { ...fields, ...passwords }, call);
     switch (result.outcome) {
       case "made":
-        if (!result.isRepeated) await call.audit.record(usedEvent(zone, accountId));
         return view.response(200, ownerPage({ zone, name: fields.username }));
       case "invalid": {
         const { problems } = result;
         return view.response(400, firstUserPage({ zone, token, fields, problems }));
       }
       case "owned":
+        await attempts.record(call, failureOf(link, "owned"));
         return view.response(409, ownedPage(zone));
       case "dead":
+        await attempts.record(call, failureOf(link, "dead_link"));
         return view.response(404, deadLinkPage());
     }
   }
@@ -88,6 +88,8 @@ export class FirstUserFlow implements BootstrapFlow {
     const found = await openLink(tokens, this.#options, given);
     // It was made for another configuration.
     const isOther = "link" in found && found.link.zone !== this.#options.organization;
-    return isOther ? given.view.response(404, deadLinkPage()) : found;
+    if (!isOther) return found;
+    await this.#options.attempts.record(given.call, failureOf(found.link, "dead_link"));
+    return given.view.response(404, deadLinkPage());
   }
 }

@@ -1,15 +1,19 @@
 import type { ServiceDatabase } from "svc-access/database";
-import type { AuditRecorder } from "svc-access/runtime";
-import { displayNameProblem } from "../accounts/display-name.ts";
-import { emailProblem } from "../accounts/email-address.ts";
-import type { LocalAccounts, NewAccount } from "../accounts/local-accounts.ts";
-import type { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
-import { passwordProblem } from "../accounts/passwords/password-rules.ts";
-import { usernameKey, usernameProblem } from "../accounts/username.ts";
-import type { IamTables } from "../store/tables.ts";
-import type { BootstrapLink, BootstrapLinks } from "./bootstrap-links.ts";
+import type { AuditRecorder, CallContext } from "svc-access/runtime";
+import type { IamTables } from "../ground/store/tables.ts";
+import {
+  displayNameProblem,
+  emailProblem,
+  usernameKey,
+  usernameProblem,
+} from "../people/accounts/account-texts.ts";
+import type { LocalAccounts, NewAccount } from "../people/accounts/local-accounts.ts";
+import type { PasswordHasher } from "../people/accounts/passwords/password-hasher.ts";
+import { passwordProblem } from "../people/accounts/passwords/password-rules.ts";
+import { type BootstrapLink, type BootstrapLinks, GRACE_MS } from "./bootstrap-links.ts";
 import type { FieldProblems, FirstUserFields } from "./bootstrap-pages.ts";
-import { usedEvent, type ZoneOwners } from "./zone-owners.ts";
+import type { UsedLinks } from "./used-links.ts";
+import type { ZoneOwners } from "./zone-owners.ts";
 
 /** What a person entered. */
 export interface FirstUserForm extends FirstUserFields {
@@ -19,11 +23,8 @@ export interface FirstUserForm extends FirstUserFields {
 
 /** What became of a form. */
 export type FirstUserResult =
-  | {
-      readonly outcome: "made";
-      /** Whether the same form was sent twice, and the other one has made the user. */
-      readonly isRepeated: boolean;
-    }
+  /** Maybe by another one with the same form. */
+  | { readonly outcome: "made" }
   | { readonly outcome: "invalid"; readonly problems: FieldProblems }
   /** The zone has an owner. */
   | { readonly outcome: "owned" }
@@ -35,18 +36,16 @@ export interface FirstUserOptions {
   readonly database: ServiceDatabase<IamTables>;
   readonly links: BootstrapLinks;
   readonly owners: ZoneOwners;
+  readonly used: UsedLinks;
   readonly accounts: LocalAccounts;
   readonly hasher: PasswordHasher;
   /** For users whom the job completes. */
   readonly recorder: Pick<AuditRecorder, "record">;
 }
 
-/** How long after its end a link may still be in use by a call under way. */
-const GRACE_MS = 600_000;
-
 /**
  * Makes the first user of a zone. Its data is stored with the link, then the user becomes the owner,
- * and only then the account exists: if the process ends between these steps, the same link, or the
+ * which is recorded, and only then the account exists: if the process ends between these steps, the same link, or the
  * job, continues from there.
  */
 export class FirstUser {
@@ -59,16 +58,16 @@ export class FirstUser {
   /**
    * Makes the user of a link.
    *
-   * @throws QueueFullError where too many passwords are hashed; AuthzError, DatabaseError: the link
-   * can be used again
+   * @throws QueueFullError where too many passwords are hashed; AuthzError, DatabaseError, ServiceError:
+   * the link can be used again
    */
   async make(
     link: BootstrapLink,
     form: FirstUserForm,
-    signal: AbortSignal,
+    { signal, audit }: Pick<CallContext, "signal" | "audit">,
   ): Promise<FirstUserResult> {
-    const { links, owners, hasher } = this.#options;
-    const problems = await this.#problems(form);
+    const { links, owners, used, hasher } = this.#options;
+    const problems = await this.#problems(link, form);
     if (Object.keys(problems).length > 0) return { outcome: "invalid", problems };
     const { username, displayName, email, password } = form;
     const passwordHash = await hasher.hash(password, signal);
@@ -83,18 +82,19 @@ export class FirstUser {
       await links.end(hash);
       return { outcome: "owned" };
     }
+    await used.record(link, accountId, audit);
     return this.#finish(link, account);
   }
 
   /** Completes what a process has begun that has ended, and forgets what came to nothing. */
   async resume(signal: AbortSignal, now = Date.now()): Promise<void> {
-    const { links, owners, recorder } = this.#options;
+    const { links, owners, used, recorder } = this.#options;
     for (const link of await links.begun()) {
-      if (signal.aborted || link.pending === undefined) return;
+      if (signal.aborted) return;
+      if (link.pending === undefined) continue;
       if (await owners.hasOwner(link.zone, signal, link.accountId)) {
-        const result = await this.#finish(link, link.pending);
-        const isMade = result.outcome === "made" && !result.isRepeated;
-        if (isMade) await recorder.record(usedEvent(link.zone, link.accountId));
+        await used.record(link, link.accountId, recorder);
+        await this.#finish(link, link.pending);
       } else if (link.expireTime + GRACE_MS < now) {
         await links.end(link.hash);
       }
@@ -110,7 +110,7 @@ export class FirstUser {
         const users = tx.$pickTables<"iam_users">();
         const made = await accounts.create(account, link.accountId, users);
         if (made === undefined) throw new NameTakenError();
-        return { outcome: "made", isRepeated: false };
+        return { outcome: "made" };
       });
       return result.outcome === "dead" ? await this.#repeated(link, account) : result;
     } catch (error) {
@@ -123,13 +123,13 @@ export class FirstUser {
   async #repeated(link: BootstrapLink, { username }: NewAccount): Promise<FirstUserResult> {
     const known = await this.#options.accounts.find(link.accountId);
     const isSame = known !== undefined && known.username === username;
-    return isSame ? { outcome: "made", isRepeated: true } : { outcome: "dead" };
+    return { outcome: isSame ? "made" : "dead" };
   }
 
-  async #problems(form: FirstUserForm): Promise<FieldProblems> {
+  async #problems(link: BootstrapLink, form: FirstUserForm): Promise<FieldProblems> {
     const { username, displayName, email, password, repeated } = form;
     const found = {
-      username: usernameProblem(username) ?? (await this.#takenProblem(username)),
+      username: usernameProblem(username) ?? (await this.#takenProblem(link, username)),
       display_name: displayNameProblem(displayName),
       email: emailProblem(email),
       password: await passwordProblem(password, form),
@@ -140,9 +140,10 @@ export class FirstUser {
     );
   }
 
-  async #takenProblem(username: string): Promise<string | undefined> {
+  async #takenProblem(link: BootstrapLink, username: string): Promise<string | undefined> {
     const known = await this.#options.accounts.findForLogin(usernameKey(username));
-    return known === undefined ? undefined : "is taken";
+    // The same form, sent a moment before, may have made the user of this link.
+    return known === undefined || known.account.id === link.accountId ? undefined : "is taken";
   }
 }
 

@@ -1,8 +1,9 @@
 import { openServiceDatabase } from "svc-access/database";
 import { createLogger, hasRelationship, openAuditRecorder } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
-import type { BootstrapTables } from "../store/bootstrap-tables.ts";
-import { IAM_TABLES, type IamTables } from "../store/tables.ts";
+import { operatorPrincipal } from "../ground/operator/operator.ts";
+import type { BootstrapTables } from "../ground/store/bootstrap-tables.ts";
+import { IAM_TABLES, type IamTables } from "../ground/store/tables.ts";
 import { BOOTSTRAP_PATH } from "./bootstrap-handler.ts";
 import { BootstrapLinks } from "./bootstrap-links.ts";
 import { ownersOf } from "./zone-owners.ts";
@@ -32,7 +33,11 @@ export async function makeLink(
   });
   const database = await openServiceDatabase<IamTables>(config, { ...IAM_TABLES, logger });
   try {
-    const recorder = await openAuditRecorder(config, { database, logger });
+    const recorder = await openAuditRecorder(config, {
+      database,
+      logger,
+      principal: operatorPrincipal(sections.iam.organization),
+    });
     const links = new BootstrapLinks(database.as<BootstrapTables>().kysely);
     const { token, expireTime } = await links.make(zone);
     const expires = new Date(expireTime);
@@ -41,6 +46,8 @@ export async function makeLink(
       riskLevel: "CRITICAL",
       resource: `zone:${zone}`,
       details: { expires: expires.toISOString() },
+      // A link that nobody knows of is not printed.
+      mustBeStored: true,
     });
     await recorder.close();
     return { zone, url: `${sections.iam.public_url}${BOOTSTRAP_PATH}?token=${token}`, expires };

@@ -1,11 +1,14 @@
-import type { PartContext, ServicePart } from "../parts/service-part.ts";
-import type { BootstrapTables } from "../store/bootstrap-tables.ts";
+import type { PartContext, ServicePart } from "../api/service-part.ts";
+import type { BootstrapTables } from "../ground/store/bootstrap-tables.ts";
 import { type BootstrapFlow, type BootstrapParts, bootstrapHandler } from "./bootstrap-handler.ts";
 import { BootstrapLinks } from "./bootstrap-links.ts";
 import { FirstLogin } from "./first-login.ts";
 import { BOOTSTRAP_CALLBACK_PATH, FirstLoginFlow } from "./first-login-flow.ts";
+import { FirstOwner } from "./first-owner.ts";
 import { FirstUser } from "./first-user.ts";
 import { FirstUserFlow } from "./first-user-flow.ts";
+import { LinkClaims } from "./link-claims.ts";
+import { UsedLinks } from "./used-links.ts";
 import { ZoneOwners } from "./zone-owners.ts";
 
 /** How long the start waits for the authorization engine to say whether there is an owner. */
@@ -14,12 +17,16 @@ const START_WAIT_MS = 2000;
 /** Opens what makes the first owner, and warns if there is none. */
 export async function openBootstrap(context: PartContext): Promise<ServicePart> {
   const { configuration, database, engine, logger, design, identity } = context;
-  const { recorder, accounts, hasher } = identity;
+  const { recorder, attempts, accounts, hasher } = identity;
   const { organization } = configuration.sections.iam;
-  const links = new BootstrapLinks(database.as<BootstrapTables>().kysely);
+  const { kysely } = database.as<BootstrapTables>();
+  const links = new BootstrapLinks(kysely);
   const owners = new ZoneOwners(engine);
-  const user = new FirstUser({ database, links, owners, accounts, hasher, recorder });
-  const parts = { links, owners, design, logger };
+  const used = new UsedLinks();
+  const user = new FirstUser({ database, links, owners, used, accounts, hasher, recorder });
+  const claims = new LinkClaims(kysely);
+  const owner = new FirstOwner({ links, claims, owners, used, recorder });
+  const parts = { links, owners, attempts, design };
   const isEmbedded = configuration.config.security.authn.provider === "embedded";
   const missing = missingOwner(owners, organization);
   const problem = await missing(AbortSignal.timeout(START_WAIT_MS));
@@ -27,11 +34,22 @@ export async function openBootstrap(context: PartContext): Promise<ServicePart> 
   return {
     rawHandlers: [
       bootstrapHandler(
-        isEmbedded ? userFlow(context, parts, user) : loginFlow(context, parts),
+        isEmbedded ? userFlow(context, parts, user) : loginFlow(context, parts, owner),
         parts,
       ),
     ],
-    jobs: [{ name: "bootstrap", every: "1m", run: (signal) => user.resume(signal) }],
+    jobs: [
+      {
+        name: "bootstrap",
+        every: "1m",
+        // Two replicas would both record what one of them completes.
+        exclusive: true,
+        async run(signal) {
+          await owner.resume(signal);
+          await user.resume(signal);
+        },
+      },
+    ],
     readiness: {
       bootstrap: async (signal) => {
         const detail = await missing(signal);
@@ -62,10 +80,14 @@ function userFlow(
   return new FirstUserFlow({ ...parts, user, publicUrl, organization });
 }
 
-function loginFlow({ configuration, identity }: PartContext, parts: BootstrapParts): BootstrapFlow {
+function loginFlow(
+  { configuration, identity }: PartContext,
+  parts: BootstrapParts,
+  owner: FirstOwner,
+): BootstrapFlow {
   const { verifier, callbacks, provider } = identity;
   const { public_url: publicUrl } = configuration.sections.iam;
   const redirectUri = `${publicUrl}${BOOTSTRAP_CALLBACK_PATH}`;
   const login = new FirstLogin({ provider: provider.client, verifier, callbacks, redirectUri });
-  return new FirstLoginFlow({ ...parts, login, publicUrl });
+  return new FirstLoginFlow({ ...parts, login, owner, publicUrl });
 }

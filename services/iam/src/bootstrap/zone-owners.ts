@@ -1,7 +1,9 @@
-import { type AuthorizationEngine, AuthzError } from "svc-access/authz";
-import type { AuditRecord } from "svc-access/runtime";
+import { type AuthorizationEngine, AuthzError, type RelationshipUpdate } from "svc-access/authz";
 
-/** The owners of zones, as the authorization engine has them. */
+/**
+ * The owners of zones, as the authorization engine has them. All is read in its newest state, since what is decided
+ * on follows from what another process may have written a moment before.
+ */
 export class ZoneOwners {
   readonly #engine: AuthorizationEngine;
 
@@ -13,27 +15,28 @@ export class ZoneOwners {
   async hasOwner(zone: string, signal: AbortSignal, userId?: string): Promise<boolean> {
     const subject = userId === undefined ? {} : { subject: { type: "user", id: userId } };
     const filter = { ...ownersOf(zone), ...subject };
-    const { items } = await this.#engine.readRelationships(filter, { pageSize: 1 }, { signal });
+    const options = { signal, newest: true };
+    const { items } = await this.#engine.readRelationships(filter, { pageSize: 1 }, options);
     return items.length > 0;
   }
 
   /**
    * Makes a user the owner of a zone that has none. Of several at once, one becomes the owner.
    *
+   * @param mark written together with the owner: whoever finds it knows what has made this owner
    * @returns false if it has an owner
    */
-  async makeFirstOwner(zone: string, userId: string, signal: AbortSignal): Promise<boolean> {
-    const relationship = {
-      resource: { type: "zone", id: zone },
-      relation: "owner",
-      subject: { type: "user", id: userId },
-    };
+  async makeFirstOwner(
+    zone: string,
+    userId: string,
+    signal: AbortSignal,
+    mark?: string,
+  ): Promise<boolean> {
+    const updates = [update("TOUCH", zone, userId)];
+    if (mark !== undefined) updates.push(update("TOUCH", zoneOf(mark), userId));
     try {
       await this.#engine.writeRelationships(
-        {
-          updates: [{ operation: "TOUCH", relationship }],
-          preconditions: [{ kind: "MUST_NOT_MATCH", filter: ownersOf(zone) }],
-        },
+        { updates, preconditions: [{ kind: "MUST_NOT_MATCH", filter: ownersOf(zone) }] },
         { signal },
       );
       return true;
@@ -42,19 +45,33 @@ export class ZoneOwners {
       throw error;
     }
   }
-}
 
-/** The audit event of a link that has made an owner. */
-export function usedEvent(zone: string, userId: string): AuditRecord {
-  return {
-    event: "bootstrap.used",
-    riskLevel: "CRITICAL",
-    resource: `zone:${zone}`,
-    details: { owner: `user:${userId}` },
-  };
+  /** Whether a user was made an owner with this mark, which was not removed. */
+  hasMark(mark: string, userId: string, signal: AbortSignal): Promise<boolean> {
+    return this.hasOwner(zoneOf(mark), signal, userId);
+  }
+
+  /** Removes the mark of an owner. */
+  async removeMark(mark: string, userId: string, signal: AbortSignal): Promise<void> {
+    const updates = [update("DELETE", zoneOf(mark), userId)];
+    await this.#engine.writeRelationships({ updates }, { signal });
+  }
 }
 
 /** The filter of the owners of a zone. */
 export function ownersOf(zone: string) {
   return { resourceType: "zone", resourceId: zone, relation: "owner" };
+}
+
+/** A zone that there is not: ids of organizations have no slash. */
+function zoneOf(mark: string): string {
+  return `bootstrap-link/${mark}`;
+}
+
+function update(operation: "TOUCH" | "DELETE", zone: string, userId: string): RelationshipUpdate {
+  const subject = { type: "user", id: userId };
+  return {
+    operation,
+    relationship: { resource: { type: "zone", id: zone }, relation: "owner", subject },
+  };
 }

@@ -43,8 +43,8 @@ Exit codes: 0 the link was made, 1 the zone already has an owner, 2 usage, or a 
 }
 
 async function bootstrap(file: string, { zone: given, format }: BootstrapFlags): Promise<number> {
-  const { loadIamConfig } = await import("../config/load-iam-config.ts");
-  const configuration = loadIamConfig(file);
+  const { loadCommandConfig } = await import("../config/load-iam-config.ts");
+  const configuration = loadCommandConfig(file);
   const { config, sections } = configuration;
   const { organization } = sections.iam;
   const zone = given ?? organization;
@@ -65,7 +65,7 @@ async function bootstrap(file: string, { zone: given, format }: BootstrapFlags):
   process.stdout.write(`${format === "json" ? jsonOf(made) : made.url}\n`);
   if (format === "text") {
     say(
-      `whoever uses this link becomes the owner of the zone ${zone}: it works once, until ${made.expires.toISOString()}`,
+      `the person who uses this link becomes the owner of the zone ${zone}: it works once, until ${made.expires.toISOString()}`,
     );
   }
   return EXIT.made;

@@ -1,38 +1,54 @@
-import { ConfigurationError, redact } from "svc-access/runtime";
+import { ConfigurationError } from "svc-access/runtime";
 import { type LoadedIamConfig, loadIamConfig } from "../config/load-iam-config.ts";
-import { printable, printLine } from "./run/print.ts";
+import { printedConfig } from "./printed-config.ts";
+import { type Format, printable, printJson, printLine } from "./run/print.ts";
 import { EXIT, say } from "./run/run-command.ts";
-import { startProblems } from "./start-problems.ts";
 
 /** Checks a configuration. @returns the exit code */
-export async function checkConfig(file: string): Promise<number> {
-  const loaded = loadOrReport(file);
-  if (loaded === undefined) return EXIT.no;
-  for (const warning of loaded.warnings) say(`warning: ${warning}`);
-  const problems = startProblems(loaded);
-  if (problems.length > 0) {
-    say(new ConfigurationError(file, problems).message);
-    return EXIT.no;
+export async function checkConfig(file: string, format: Format): Promise<number> {
+  const { warnings, error } = findingsOf(file);
+  if (format === "json") {
+    const problems = error?.problems ?? [];
+    await printJson({ valid: error === undefined, problems, warnings });
+    return error === undefined ? EXIT.done : exitOf(error);
   }
-  await printLine(`${printable(file)} is valid`);
-  return EXIT.done;
+  for (const warning of warnings) say(`warning: ${warning}`);
+  if (error === undefined) {
+    await printLine(`${printable(file)} is valid`);
+    return EXIT.done;
+  }
+  say(error.message);
+  return exitOf(error);
+}
+
+function findingsOf(file: string): {
+  readonly warnings: readonly string[];
+  readonly error?: ConfigurationError;
+} {
+  try {
+    const { warnings } = loadIamConfig(file);
+    return { warnings };
+  } catch (error) {
+    if (error instanceof ConfigurationError) return { warnings: [], error };
+    throw error;
+  }
 }
 
 /** Prints a configuration without its secrets. @returns the exit code */
 export async function printConfig(file: string): Promise<number> {
-  const loaded = loadOrReport(file);
-  if (loaded === undefined) return EXIT.no;
-  const effective = redact({ ...loaded.config, ...loaded.sections });
-  await printLine(JSON.stringify(effective, undefined, 2));
-  return EXIT.done;
-}
-
-function loadOrReport(file: string): LoadedIamConfig | undefined {
+  let loaded: LoadedIamConfig;
   try {
-    return loadIamConfig(file);
+    loaded = loadIamConfig(file);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     say(error.message);
-    return undefined;
+    return exitOf(error);
   }
+  await printLine(JSON.stringify(printedConfig(loaded), undefined, 2));
+  return EXIT.done;
+}
+
+/** A file that could not be read has no findings: the error of the read is the cause. */
+function exitOf({ cause }: ConfigurationError): number {
+  return cause === undefined ? EXIT.no : EXIT.failed;
 }

@@ -1,5 +1,7 @@
 import { Command } from "commander";
-import { runCommand } from "./run/run-command.ts";
+import { type FormatFlags, withFormat } from "./run/flags.ts";
+import { printJson, printLine } from "./run/print.ts";
+import { EXIT, runCommand } from "./run/run-command.ts";
 
 /**
  * The command `svc-iam end-sessions`.
@@ -7,26 +9,33 @@ import { runCommand } from "./run/run-command.ts";
  * @param configuration the file that is read if none is named
  */
 export function endSessionsCommand(configuration: string): Command {
-  return new Command("end-sessions")
-    .description(
-      "Log everybody out: end all sessions, refresh tokens, codes and links for new passwords.",
-    )
-    .argument("[configuration]", "the file of the configuration", configuration)
+  return withFormat(
+    new Command("end-sessions")
+      .description(
+        "Log everybody out: end all sessions, refresh tokens, codes and links for new passwords.",
+      )
+      .argument("[configuration]", "the file of the configuration", configuration),
+  )
     .addHelpText(
       "after",
       `
 Run it after the database was restored from a backup and before the service starts: the backup brings
 back logins, tokens and links that had ended since. It may also run while the service does.
 
+Examples:
+  svc-iam end-sessions
+  svc-iam end-sessions /etc/svc-iam/service.yaml --format json
+
 Exit codes: 0 all sessions were ended, 2 usage, or a database that cannot be used.`,
     )
-    .action((file: string) => runCommand(() => endAll(file)));
+    .action((file: string, flags: FormatFlags) => runCommand(() => endAll(file, flags)));
 }
 
-async function endAll(file: string): Promise<number> {
-  const { loadIamConfig } = await import("../config/load-iam-config.ts");
+async function endAll(file: string, { format }: FormatFlags): Promise<number> {
+  const { loadCommandConfig } = await import("../config/load-iam-config.ts");
   const { endSessions } = await import("./end-sessions.ts");
-  const ended = await endSessions(loadIamConfig(file));
-  process.stdout.write(`sessions ended: ${ended}\n`);
-  return 0;
+  const ended = await endSessions(loadCommandConfig(file));
+  if (format === "json") await printJson({ ended });
+  else await printLine(`sessions ended: ${ended}`);
+  return EXIT.done;
 }

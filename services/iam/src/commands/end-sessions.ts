@@ -1,11 +1,12 @@
 import { openServiceDatabase } from "svc-access/database";
 import { createLogger, openAuditRecorder } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
-import { endEverySession } from "../sessions/end-every-session.ts";
-import { Revocations } from "../sessions/revocations.ts";
-import { ProviderDatabase } from "../store/provider-database.ts";
-import type { ProviderTables } from "../store/provider-tables.ts";
-import { IAM_TABLES, type IamTables } from "../store/tables.ts";
+import { operatorPrincipal } from "../ground/operator/operator.ts";
+import { ProviderDatabase } from "../ground/store/provider-database.ts";
+import type { ProviderTables } from "../ground/store/provider-tables.ts";
+import { IAM_TABLES, type IamTables } from "../ground/store/tables.ts";
+import { endEverySession } from "../people/sessions/end-every-session.ts";
+import { Revocations } from "../people/sessions/revocations.ts";
 
 /**
  * Logs everybody out, ends the links for new passwords, and records that in the audit: after the database
@@ -14,13 +15,14 @@ import { IAM_TABLES, type IamTables } from "../store/tables.ts";
  * @returns how many sessions were ended
  * @throws DatabaseError where the database cannot be used
  */
-export async function endSessions({ config }: LoadedIamConfig): Promise<number> {
+export async function endSessions({ config, sections }: LoadedIamConfig): Promise<number> {
   const { environment, service } = config;
+  const principal = operatorPrincipal(sections.iam.organization);
   // What it prints is its result; the log would be mixed with it.
   const logger = createLogger({ service, environment, level: "error" });
   const opened = await openServiceDatabase<IamTables>(config, { ...IAM_TABLES, logger });
   try {
-    const recorder = await openAuditRecorder(config, { database: opened, logger });
+    const recorder = await openAuditRecorder(config, { database: opened, logger, principal });
     try {
       const database = new ProviderDatabase(opened.as<ProviderTables>());
       const sessions = await endEverySession(database, new Revocations(database));
@@ -32,6 +34,7 @@ export async function endSessions({ config }: LoadedIamConfig): Promise<number> 
         event: "session.all_ended",
         riskLevel: "CRITICAL",
         details: { sessions: ended },
+        mustBeStored: true,
       });
       return ended;
     } finally {

@@ -1,5 +1,10 @@
 import { Command } from "commander";
+import { type FormatFlags, withFormat } from "./run/flags.ts";
 import { runCommand } from "./run/run-command.ts";
+
+interface MigrateFlags extends FormatFlags {
+  readonly dryRun?: boolean;
+}
 
 /**
  * The command `svc-iam migrate`.
@@ -7,10 +12,12 @@ import { runCommand } from "./run/run-command.ts";
  * @param configuration the file that is read if none is named
  */
 export function migrateCommand(configuration: string): Command {
-  return new Command("migrate")
-    .description("Create the tables in the database, or migrate them to this version.")
-    .argument("[configuration]", "the file of the configuration", configuration)
-    .option("--dry-run", "say what would be done, and change nothing")
+  return withFormat(
+    new Command("migrate")
+      .description("Create the tables in the database, or migrate them to this version.")
+      .argument("[configuration]", "the file of the configuration", configuration)
+      .option("--dry-run", "say what would be done, and change nothing"),
+  )
     .addHelpText(
       "after",
       `
@@ -25,10 +32,10 @@ Examples:
 Exit codes: 0 the tables have this version, 1 a dry run found tables to create or migrate, or a
 model to write, 2 usage, or a database or SpiceDB that cannot be used.`,
     )
-    .action((file: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
+    .action((file: string, { dryRun = false, format }: MigrateFlags) =>
       runCommand(async () => {
         const { migrateAll, planAll } = await import("./migrate.ts");
-        return dryRun ? planAll(file) : migrateAll(file);
+        return dryRun ? planAll(file, format) : migrateAll(file, format);
       }),
     );
 }

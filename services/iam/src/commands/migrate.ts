@@ -1,7 +1,8 @@
 import type { TableChange } from "svc-access/database";
 import { migrateDatabase, planMigration, planModel, writeModel } from "svc-access/runtime";
-import { loadIamConfig } from "../config/load-iam-config.ts";
-import { IAM_TABLES } from "../store/tables.ts";
+import { loadCommandConfig } from "../config/load-iam-config.ts";
+import { IAM_TABLES } from "../ground/store/tables.ts";
+import { type Format, printJson, printLine } from "./run/print.ts";
 import { EXIT } from "./run/run-command.ts";
 
 /**
@@ -10,25 +11,31 @@ import { EXIT } from "./run/run-command.ts";
  *
  * @returns the exit code
  */
-export async function migrateAll(file: string): Promise<number> {
-  const { config } = loadIamConfig(file);
-  process.stdout.write(`${REPORTS[await migrateDatabase(config, IAM_TABLES)]}\n`);
-  if (await writeModel(config)) process.stdout.write("wrote the model to SpiceDB\n");
+export async function migrateAll(file: string, format: Format): Promise<number> {
+  const { config } = loadCommandConfig(file);
+  const tables = await migrateDatabase(config, IAM_TABLES);
+  if (format === "text") await printLine(REPORTS[tables]);
+  const modelWritten = await writeModel(config);
+  if (format === "json") await printJson({ tables, modelWritten });
+  else if (modelWritten) await printLine("wrote the model to SpiceDB");
   return EXIT.done;
 }
 
 /** Says what a migration would do. @returns the exit code */
-export async function planAll(file: string): Promise<number> {
-  const { config } = loadIamConfig(file);
+export async function planAll(file: string, format: Format): Promise<number> {
+  const { config } = loadCommandConfig(file);
   const planned = await planMigration(config, IAM_TABLES);
   const pending = planned.filter(({ from, to }) => from < to);
-  for (const { component, from, to } of pending) {
-    const done = from === 0 ? `create, version ${to}` : `migrate from version ${from} to ${to}`;
-    process.stdout.write(`${component}: ${done}\n`);
+  if (format === "text") {
+    for (const { component, from, to } of pending) {
+      const done = from === 0 ? `create, version ${to}` : `migrate from version ${from} to ${to}`;
+      await printLine(`${component}: ${done}`);
+    }
+    if (pending.length === 0) await printLine(REPORTS.unchanged);
   }
-  if (pending.length === 0) process.stdout.write(`${REPORTS.unchanged}\n`);
   const writesModel = await planModel(config);
-  if (writesModel) process.stdout.write("would write the model to SpiceDB\n");
+  if (format === "json") await printJson({ pending, writesModel });
+  else if (writesModel) await printLine("would write the model to SpiceDB");
   return pending.length === 0 && !writesModel ? EXIT.done : EXIT.no;
 }
 

@@ -1,6 +1,6 @@
 import { runServer, type ServerOptions, StartUpError } from "svc-access/runtime";
-import { EncryptionKeyError } from "../secrets/encryption-keys.ts";
-import { UnsealError } from "../secrets/secret-box.ts";
+import { EncryptionKeyError } from "../ground/secrets/encryption-keys.ts";
+import { UnsealError } from "../ground/secrets/secret-box.ts";
 
 /** Opens what the service of a configuration needs. */
 export type Open = (file: string) => Promise<ServerOptions>;

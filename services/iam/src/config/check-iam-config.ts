@@ -1,8 +1,11 @@
 import type { ServiceConfig } from "svc-access/runtime";
-import { PROVIDER_PATH } from "../provider/embedded/embedded-options.ts";
 import { checkCasdoor } from "./check-casdoor.ts";
 import { at, type ConfigProblem } from "./config-problem.ts";
 import type { IamConfig } from "./iam-config.ts";
+import { PROVIDER_PATH } from "./provider-paths.ts";
+
+/** The engines that may keep its relationships; a new one is refused until it is listed. */
+const ENGINES: readonly string[] = ["embedded", "spicedb"];
 
 /** Yields where the section `iam` and the sections that are built in do not fit together. */
 export function* checkIamConfig(
@@ -16,10 +19,10 @@ export function* checkIamConfig(
   if (!authz.enabled && config.environment !== "development" && config.environment !== "test") {
     yield at(["security", "authz", "enabled"], "must be true: this service is what others ask");
   }
-  if (authz.provider === "iam") {
+  if (!ENGINES.includes(authz.provider)) {
     yield at(
       ["security", "authz", "provider"],
-      "must be embedded or spicedb: this service is what others ask",
+      `must be ${ENGINES.join(" or ")}: this service is what others ask`,
     );
   }
   yield* checkServices(config, iam);
@@ -95,6 +98,24 @@ function* checkEmbedded(config: ServiceConfig, iam: IamConfig): Iterable<ConfigP
     if (ids.has(id)) yield at(["iam", "clients", index, "id"], `is that of another client: ${id}`);
     ids.add(id);
   }
+  yield* checkDeviceClients(config, iam);
+}
+
+/**
+ * The command line of this service logs in with a client of devices. Another service may have one of its own, whose
+ * tokens this service rightly refuses.
+ */
+function* checkDeviceClients(
+  { security }: ServiceConfig,
+  { clients }: IamConfig,
+): Iterable<ConfigProblem> {
+  const devices = clients.filter(({ flows }) => flows.includes("device"));
+  const [first] = devices;
+  const audience = security.authn.oidc?.audience ?? [];
+  if (first === undefined || devices.some(({ id }) => audience.includes(id))) return;
+  const others = devices.length === 1 ? "" : ", nor is another client of devices";
+  const message = `${first.id} is not in security.authn.oidc.audience${others}: this service refuses the logins of its command line`;
+  yield { ...at(["iam", "clients", clients.indexOf(first), "id"], message), severity: "warning" };
 }
 
 function* checkOther(

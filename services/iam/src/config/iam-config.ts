@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { REQUIRING_RELATIONS } from "../factors/required-factors.ts";
+import { REQUIRING_RELATIONS } from "../people/factors/required-factors.ts";
 import { AUDIENCE_RULE, isAudience, MAX_AUDIENCES } from "./audience.ts";
 import { servicesConfig } from "./services-config.ts";
 

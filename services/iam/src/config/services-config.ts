@@ -1,4 +1,7 @@
+import type { Model } from "svc-access/authz";
+import { didYouMean } from "svc-access/runtime";
 import * as z from "zod";
+import type { ConfigProblem } from "./config-problem.ts";
 
 const MAX_SERVICES = 1024;
 const MAX_TYPES = 1024;
@@ -34,7 +37,10 @@ const service = z.strictObject({
 
 /** What services may do, by the name that their internal tokens have. */
 export const servicesConfig = z
-  .record(z.string().regex(/^[\x21\x22\x24-\x29\x2b-\x7e]{1,256}$/, "must be a service"), service)
+  .record(
+    z.string().regex(/^[\x21\x22\x24-\x29\x2b-\x7e]{1,256}$/, "must be the name of a service"),
+    service,
+  )
   .refine((services) => Object.keys(services).length <= MAX_SERVICES, {
     message: `must have at most ${MAX_SERVICES} services`,
   })
@@ -42,3 +48,20 @@ export const servicesConfig = z
 
 /** What services may do, as it is read. */
 export type ServicesConfig = z.output<typeof servicesConfig>;
+
+/** Yields a problem for each type of `iam.services` that the model does not have. */
+export function* unknownTypes(
+  services: ServicesConfig,
+  { definitions }: Pick<Model, "definitions">,
+): Iterable<ConfigProblem> {
+  for (const [name, service] of Object.entries(services)) {
+    for (const list of ["read_types", "write_types"] as const) {
+      for (const [index, type] of service[list].entries()) {
+        if (type === ALL_TYPES || definitions.has(type)) continue;
+        const hint = didYouMean(type, definitions.keys());
+        const message = `iam.services.${name}.${list}: the model has no type ${type}${hint}`;
+        yield { path: ["iam", "services", name, list, index], message };
+      }
+    }
+  }
+}

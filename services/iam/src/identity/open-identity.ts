@@ -6,29 +6,33 @@ import {
   type Job,
   openAuditRecorder,
   type ProcessLogger,
+  type ServiceMetric,
   type TokenVerifier,
 } from "svc-access/runtime";
-import type { AccountTable } from "../accounts/account-row.ts";
-import { LocalAccounts } from "../accounts/local-accounts.ts";
-import { PasswordLogin } from "../accounts/password-login.ts";
-import type { HashCost } from "../accounts/passwords/hash-text.ts";
-import { PasswordHasher } from "../accounts/passwords/password-hasher.ts";
-import { ServiceAccounts } from "../accounts/service-accounts/service-accounts.ts";
-import { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
-import { LoginCallbacks } from "../browser-login/login-callbacks.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
-import type { Factors } from "../factors/factors.ts";
+import { MissingKeyLog } from "../ground/secrets/outside-values.ts";
+import type { FactorTables } from "../ground/store/factor-tables.ts";
+import type { LoginCallbackTables } from "../ground/store/login-callback-tables.ts";
+import { ProviderDatabase } from "../ground/store/provider-database.ts";
+import type { ProviderTables } from "../ground/store/provider-tables.ts";
+import type { ServiceAccountTables } from "../ground/store/service-account-tables.ts";
+import type { IamTables } from "../ground/store/tables.ts";
+import type { UserTables } from "../ground/store/user-tables.ts";
+import { LoginCallbacks } from "../login/browser/login-callbacks.ts";
 import type { PageDesign } from "../pages/page-design.ts";
+import type { AccountTable } from "../people/accounts/account-row.ts";
+import { LocalAccounts } from "../people/accounts/local-accounts.ts";
+import { PasswordLogin } from "../people/accounts/password-login.ts";
+import type { HashCost } from "../people/accounts/passwords/hash-text.ts";
+import { PasswordHasher } from "../people/accounts/passwords/password-hasher.ts";
+import { ServiceAccounts } from "../people/accounts/service-accounts/service-accounts.ts";
+import { FailedAttempts } from "../people/accounts/throttle/failed-attempts.ts";
+import { LoginAttempts } from "../people/accounts/throttle/login-attempts.ts";
+import { LoginThrottle } from "../people/accounts/throttle/login-throttle.ts";
+import type { Factors } from "../people/factors/factors.ts";
+import { openRevocationFeed } from "../people/sessions/open-revocation-feed.ts";
+import { Revocations } from "../people/sessions/revocations.ts";
 import type { KeyMaker } from "../provider/embedded/keys/signing-keys.ts";
-import { openRevocationFeed } from "../sessions/open-revocation-feed.ts";
-import { Revocations } from "../sessions/revocations.ts";
-import type { FactorTables } from "../store/factor-tables.ts";
-import type { LoginCallbackTables } from "../store/login-callback-tables.ts";
-import { ProviderDatabase } from "../store/provider-database.ts";
-import type { ProviderTables } from "../store/provider-tables.ts";
-import type { ServiceAccountTables } from "../store/service-account-tables.ts";
-import type { IamTables } from "../store/tables.ts";
-import type { UserTables } from "../store/user-tables.ts";
 import { openFactors } from "./open-factors.ts";
 import { type OpenedProvider, openProvider } from "./open-provider.ts";
 
@@ -56,7 +60,12 @@ export interface OpenedIdentity {
   readonly provider: OpenedProvider;
   readonly verifier: TokenVerifier;
   readonly callbacks: LoginCallbacks;
+  /** The failures that anybody can cause, for the audit. */
+  readonly attempts: FailedAttempts;
+  /** Says which encryption keys are missing. */
+  readonly missingKeys: MissingKeyLog;
   readonly jobs: readonly Job[];
+  readonly metrics: readonly ServiceMetric[];
 }
 
 /** What tests replace, since it costs much processor time, and an operator without a server. */
@@ -84,7 +93,8 @@ export async function openIdentity(
   const serviceAccounts = new ServiceAccounts(database.as<ServiceAccountTables>());
   const hasher = new PasswordHasher(hashCost);
   const throttle = new LoginThrottle(kysely);
-  const logins = new PasswordLogin({ accounts, hasher, throttle });
+  const counts = new LoginAttempts();
+  const logins = new PasswordLogin({ accounts, hasher, throttle, counts });
   const isEmbedded = config.security.authn.provider === "embedded";
   const factors = isEmbedded
     ? openFactors({
@@ -92,11 +102,14 @@ export async function openIdentity(
         database: database.as<FactorTables & UserTables>(),
         engine,
         throttle,
+        counts,
       })
     : undefined;
   const revocations = new Revocations(new ProviderDatabase(database.as<ProviderTables>()));
   const ended = await openRevocationFeed(revocations);
   const recorder = await openAuditRecorder(config, { database, logger });
+  const attempts = new FailedAttempts({ recorder, log: logger });
+  const missingKeys = new MissingKeyLog(logger);
   const provider = await openProvider({
     configuration,
     database,
@@ -114,6 +127,9 @@ export async function openIdentity(
     },
     logger,
     recorder,
+    attempts,
+    counts,
+    missingKeys,
     revocations,
     clock: ended.clock,
     newKey,
@@ -142,6 +158,9 @@ export async function openIdentity(
     provider,
     verifier,
     callbacks,
-    jobs: [...provider.jobs, callbacks.job(), cleanUp],
+    attempts,
+    missingKeys,
+    metrics: [counts.metric],
+    jobs: [...provider.jobs, callbacks.job(), attempts.job(), cleanUp],
   };
 }

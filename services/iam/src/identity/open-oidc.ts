@@ -5,11 +5,11 @@ import {
   type ProcessLogger,
 } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
+import type { Revocations } from "../people/sessions/revocations.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
 import { IssuedTokens } from "../provider/issued-tokens.ts";
 import { OidcIdentityProvider } from "../provider/oidc/oidc-identity-provider.ts";
 import { OidcProviderClient } from "../provider/oidc/oidc-provider-client.ts";
-import type { Revocations } from "../sessions/revocations.ts";
 
 /** What an OpenID provider elsewhere needs of the server. */
 export interface OidcParts {

@@ -1,34 +1,37 @@
 import type { ServiceDatabase } from "svc-access/database";
 import type { AuditRecorder, Job, ProcessLogger, RawHandler } from "svc-access/runtime";
-import type { Accounts } from "../accounts/accounts.ts";
-import { CALLBACK_PATH } from "../browser-login/paths.ts";
 import type { IamConfig } from "../config/iam-config.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
-import { providerHandlers } from "../login/interactions.ts";
+import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
+import type { MissingKeyLog } from "../ground/secrets/outside-values.ts";
+import { readEncryptionKeys } from "../ground/secrets/read-encryption-keys.ts";
+import { SecretBox } from "../ground/secrets/secret-box.ts";
+import type { ProviderTables } from "../ground/store/provider-tables.ts";
+import type { IamTables } from "../ground/store/tables.ts";
+import { CALLBACK_PATH } from "../login/browser/paths.ts";
+import { providerHandlers } from "../login/interaction/interactions.ts";
 import type { PageDesign } from "../pages/page-design.ts";
+import type { Accounts } from "../people/accounts/accounts.ts";
+import type { FailedAttempts } from "../people/accounts/throttle/failed-attempts.ts";
+import type { LoginAttempts } from "../people/accounts/throttle/login-attempts.ts";
+import type { DatabaseClock } from "../people/sessions/database-clock.ts";
+import type { Revocations } from "../people/sessions/revocations.ts";
+import type { UserSessions } from "../people/sessions/user-sessions.ts";
+import type { Visitors } from "../people/sessions/visitors.ts";
 import { openCasdoor } from "../provider/casdoor/open-casdoor.ts";
 import type { Directory } from "../provider/directory.ts";
 import { refuseTakenIds } from "../provider/embedded/client-ids.ts";
 import { DeclaredClients } from "../provider/embedded/declared-clients.ts";
 import { OwnClient } from "../provider/embedded/embedded-identity-provider.ts";
-import { OWN_ACCOUNT_PATH, type ProviderFactors } from "../provider/embedded/embedded-options.ts";
+import type { ProviderFactors } from "../provider/embedded/embedded-options.ts";
 import { EmbeddedProvider } from "../provider/embedded/embedded-provider.ts";
 import { EmbeddedSessions } from "../provider/embedded/embedded-sessions.ts";
 import { EmbeddedVisitors } from "../provider/embedded/embedded-visitors.ts";
 import type { KeyMaker } from "../provider/embedded/keys/signing-keys.ts";
 import type { ServiceAccountLogins } from "../provider/embedded/service-accounts/account-client.ts";
 import type { IdentityProvider } from "../provider/identity-provider.ts";
-import { readEncryptionKeys } from "../secrets/read-encryption-keys.ts";
-import { SecretBox } from "../secrets/secret-box.ts";
-import type { DatabaseClock } from "../sessions/database-clock.ts";
-import type { Revocations } from "../sessions/revocations.ts";
-import type { UserSessions } from "../sessions/user-sessions.ts";
-import type { Visitors } from "../sessions/visitors.ts";
-import type { ProviderTables } from "../store/provider-tables.ts";
-import type { IamTables } from "../store/tables.ts";
-import { declarationOf } from "./client-declarations.ts";
 import { openOidc } from "./open-oidc.ts";
-import type { ProviderManagement } from "./provider-management.ts";
+import { declarationOf, type ProviderManagement } from "./provider-management.ts";
 
 /** What a provider is made with. */
 export interface ProviderParts {
@@ -41,6 +44,9 @@ export interface ProviderParts {
   readonly factors: ProviderFactors | undefined;
   readonly logger: ProcessLogger;
   readonly recorder: AuditRecorder;
+  readonly attempts: FailedAttempts;
+  readonly counts: LoginAttempts;
+  readonly missingKeys: MissingKeyLog;
   readonly revocations: Revocations;
   readonly clock: Pick<DatabaseClock, "problem">;
   /** Makes the signing keys of the embedded provider, for tests. */
@@ -60,6 +66,8 @@ export interface OpenedProvider {
   readonly requiresPkce: boolean;
   readonly rawHandlers: readonly RawHandler[];
   readonly jobs: readonly Job[];
+  /** Ends what it does later than its responses. */
+  readonly close?: () => Promise<void>;
   /** Why it cannot serve, for `/readyz`. */
   readonly problem: () => string | undefined;
   /** The key set of its tokens; undefined where it is fetched. */
@@ -99,6 +107,9 @@ async function openEmbedded({
   factors,
   logger,
   recorder,
+  attempts,
+  counts,
+  missingKeys,
   revocations,
   clock,
   newKey,
@@ -151,6 +162,9 @@ async function openEmbedded({
     clock,
     log: logger,
     audit: recorder,
+    attempts,
+    counts,
+    missingKeys,
     loginTimes: loginTimesOf(iam),
     ...(newKey === undefined ? {} : { newKey }),
   });
@@ -165,6 +179,7 @@ async function openEmbedded({
     requiresPkce: true,
     rawHandlers: providerHandlers(provider),
     jobs: provider.jobs(),
+    close: () => provider.notices.close(),
     problem: () => provider.problem,
     keySet: () => provider.keySet(),
     management: {

@@ -1,68 +1,135 @@
-import {
-  type RawHandler,
-  type RawRequest,
-  type RawResponse,
-  ServiceError,
-} from "svc-access/runtime";
+import type { RawHandler, RawResponse, RefusedRequest, ServiceError } from "svc-access/runtime";
 import { html } from "./html.ts";
 import type { Page } from "./page.ts";
 import type { PageDesign } from "./page-design.ts";
+import type { PageView } from "./page-view.ts";
 import type { MessageKey } from "./texts.ts";
 
-const TEXTS: Readonly<Record<string, readonly [MessageKey, MessageKey]>> = {
-  RESOURCE_NOT_FOUND: ["There is no such page", "Check the address."],
-  METHOD_NOT_ALLOWED: ["There is no such page", "Check the address."],
-  FORBIDDEN: [
-    "The request was refused",
-    "Go back, load the page again, and send its form. Cookies must be allowed.",
-  ],
-  UNAUTHORIZED: ["You are not logged in", "Log in again. Cookies must be allowed."],
-  UNAVAILABLE: [
-    "Try again",
-    "The service could not complete the request. Try again in a few seconds.",
-  ],
-  RATE_LIMITED: ["Too many attempts", "Try again in a few seconds."],
-  PAYLOAD_TOO_LARGE: ["The request was refused", "The form is too large."],
-};
-const OTHER: readonly [MessageKey, MessageKey] = [
-  "The request was refused",
-  "It is not valid. Go back and try again.",
-];
+/** The text of what failed in the service. */
+export const SERVER_ERROR: MessageKey =
+  "The service could not complete the request. Try again; if it fails again, tell its operators the number of the request.";
 
-/** A handler whose refusals are pages, for requests of browsers that ask for one; other clients get JSON. */
+type Refusal = Pick<ServiceError, "code" | "status" | "retryAfterSeconds">;
+
+interface ErrorTexts {
+  readonly title: MessageKey;
+  readonly text: MessageKey;
+}
+
+const AGAIN: ErrorTexts = {
+  title: "Try again",
+  text: "The service could not complete the request. Try again in a few seconds.",
+};
+const TEXTS: Readonly<Record<string, ErrorTexts>> = {
+  RESOURCE_NOT_FOUND: { title: "There is no such page", text: "Check the address." },
+  FORBIDDEN: {
+    title: "The request was refused",
+    text: "Go back, load the page again, and send its form. Cookies must be allowed.",
+  },
+  UNAUTHORIZED: { title: "You are not logged in", text: "Log in again. Cookies must be allowed." },
+  PAYLOAD_TOO_LARGE: { title: "The request was refused", text: "The form is too large." },
+  ABORTED: AGAIN,
+};
+const REFUSED: ErrorTexts = {
+  title: "The request was refused",
+  text: "It is not valid. Go back and try again.",
+};
+const TOO_MANY = 429;
+const UNAVAILABLE: readonly number[] = [503, 504];
+
+/**
+ * A handler whose errors are pages, for requests of browsers that ask for one; other clients get JSON, or what the
+ * handler itself renders.
+ */
 export function withErrorPages(handler: RawHandler, design: PageDesign): RawHandler {
   return {
-    path: handler.path,
-    async handle(request, call) {
-      try {
-        return await handler.handle(request, call);
-      } catch (error) {
-        if (!(error instanceof ServiceError) || !wantsPage(request)) throw error;
-        return errorResponse(error, design, request, call);
-      }
+    ...handler,
+    renderError(error, request) {
+      const own = handler.renderError?.(error, request);
+      if (own !== undefined || !wantsPage(request)) return own;
+      const { headers = {}, body = "" } = design
+        .view(request, request)
+        .response(error.status, errorPage(error));
+      return { headers, body };
     },
   };
 }
 
-function errorResponse(
-  error: ServiceError,
-  design: PageDesign,
-  request: RawRequest,
-  call: { readonly requestId: string },
-): RawResponse {
-  // What failed in the service is logged with its cause.
-  if (error.status >= 500 && error.code !== "UNAVAILABLE") throw error;
-  const { retryAfterSeconds: seconds } = error;
-  const headers = seconds === undefined ? {} : { "Retry-After": String(seconds) };
-  return design.view(request, call).response(error.status, errorPage(error), headers);
-}
-
 /** The page of an error. */
-export function errorPage({ code }: Pick<ServiceError, "code">): Page {
-  const [title, text] = TEXTS[code] ?? OTHER;
-  return ({ say }) => ({ title: say(title), body: html`<p>${say(text)}</p>` });
+export function errorPage(error: Refusal): Page {
+  const { retryAfterSeconds: seconds } = error;
+  const { title, text } = textsOf(error);
+  return ({ say }) => ({
+    title: say(title),
+    body:
+      error.status === TOO_MANY && seconds !== undefined
+        ? html`<p>${say("Try again in {seconds} s.", { seconds })}</p>`
+        : html`<p>${say(text)}</p>`,
+  });
 }
 
-function wantsPage({ headers }: RawRequest): boolean {
+function textsOf({ code, status }: Refusal): ErrorTexts {
+  if (status === TOO_MANY)
+    return { title: "Too many attempts", text: "Try again in a few seconds." };
+  if (UNAVAILABLE.includes(status)) return AGAIN;
+  if (status >= 500) return { title: "Something went wrong", text: SERVER_ERROR };
+  return TEXTS[code] ?? REFUSED;
+}
+
+function wantsPage({ headers }: RefusedRequest): boolean {
   return headers.all("accept").some((types) => /\btext\/html\b/i.test(types));
+}
+
+/** What an error of OAuth means for a person, by its code. */
+const OAUTH_TEXTS: Readonly<Record<string, MessageKey>> = {
+  access_denied: "The login was refused.",
+  expired_token: "The login has expired. Go back to the application, and log in again.",
+  invalid_client: "The application that sent you here is not registered.",
+  invalid_redirect_uri:
+    "The application wants you to return to an address that is not registered for it.",
+  invalid_scope: "The application asks for permissions that it is not allowed to have.",
+  invalid_target: "The application asks for access to a service that it is not allowed to use.",
+  login_required: "You are not logged in. Go back to the application, and log in.",
+  server_error: SERVER_ERROR,
+  temporarily_unavailable:
+    "The service could not complete the request. Try again in a few seconds.",
+  unauthorized_client: "The application is not allowed to log people in this way.",
+};
+const OTHER_OAUTH_TEXT: MessageKey =
+  "The application has sent a request that is not valid. Go back to it, and try again.";
+
+/**
+ * The page of an error of `oidc-provider`. Its description is English, and for those who made the application.
+ *
+ * @param code of OAuth, such as `invalid_client`
+ */
+export function providerErrorPage(code: string, description: string | undefined): Page {
+  const text =
+    (Object.hasOwn(OAUTH_TEXTS, code) ? OAUTH_TEXTS[code] : undefined) ?? OTHER_OAUTH_TEXT;
+  const details = code === "server_error" || description === undefined ? undefined : description;
+  return ({ say }) => ({
+    title: say("The request was refused"),
+    body: html`<p>${say(text)}</p>
+<p class="quiet">${say("Error: {title}", { title: html`<code>${code}</code>` })}${details && html` – <span lang="en">${details}</span>`}</p>`,
+  });
+}
+
+/** The page for a form that was not shown in the browser that sends it, or too long ago. */
+export function foreignFormPage(): Page {
+  return ({ say }) => ({
+    title: say("The form has expired"),
+    body: html`<p>${say("Go back, load the page again, and send its form. Cookies must be allowed.")}</p>`,
+  });
+}
+
+/** The response to somebody who has tried too often. */
+export function slowedResponse(view: PageView, seconds: number): RawResponse {
+  return view.response(
+    429,
+    ({ say }) => ({
+      title: say("Too many attempts"),
+      body: html`<p>${say("Try again in {seconds} s.", { seconds })}</p>`,
+    }),
+    { "Retry-After": String(seconds) },
+  );
 }

@@ -1,4 +1,4 @@
-import { type SecretBox, UnsealError } from "../secrets/secret-box.ts";
+import type { OutsideValues } from "../ground/secrets/outside-values.ts";
 
 /** The field of a form that has its token. */
 export const FORM_TOKEN = "form_token";
@@ -19,12 +19,12 @@ const LONGEST = 4096;
  * that it is. Nothing is stored; replicas share the encryption key.
  */
 export class FormTokens {
-  readonly #box: SecretBox;
+  readonly #values: OutsideValues;
   readonly #now: () => number;
 
   /** @param now milliseconds since the epoch */
-  constructor(box: SecretBox, now: () => number = Date.now) {
-    this.#box = box;
+  constructor(values: OutsideValues, now: () => number = Date.now) {
+    this.#values = values;
     this.#now = now;
   }
 
@@ -34,10 +34,14 @@ export class FormTokens {
    * @param data what the form brings back: nobody can read or change it
    */
   issue(place: FormPlace, data = ""): string {
-    return this.#box.seal(JSON.stringify([this.#now() + LASTS_MS, data]), sealedPlace(place));
+    return this.#values.seal(JSON.stringify([this.#now() + LASTS_MS, data]), sealedPlace(place));
   }
 
-  /** Whether a form that was sent has the token that it was shown with. */
+  /**
+   * Whether a form that was sent has the token that it was shown with.
+   *
+   * @throws ServiceError ABORTED if a key is missing here
+   */
   isValid(fields: URLSearchParams, place: FormPlace): boolean {
     return this.dataOf(fields, place) !== undefined;
   }
@@ -46,20 +50,18 @@ export class FormTokens {
    * What was sealed in the token of a form that was sent; undefined if it has no valid one.
    *
    * @param field the field with the token
+   * @throws ServiceError ABORTED if a key is missing here
    */
   dataOf(fields: URLSearchParams, place: FormPlace, field = FORM_TOKEN): string | undefined {
     const [token, ...more] = fields.getAll(field);
     if (token === undefined || more.length > 0 || token.length > LONGEST) return undefined;
-    try {
-      const content: unknown = JSON.parse(this.#box.open(token, sealedPlace(place)));
-      // An earlier version sealed a number.
-      if (!Array.isArray(content)) return undefined;
-      const [expires, data] = content as [number, string];
-      return expires > this.#now() ? data : undefined;
-    } catch (error) {
-      if (error instanceof UnsealError) return undefined;
-      throw error;
-    }
+    const text = this.#values.open(token, sealedPlace(place));
+    if (text === undefined) return undefined;
+    const content: unknown = JSON.parse(text);
+    // An earlier version sealed a number.
+    if (!Array.isArray(content)) return undefined;
+    const [expires, data] = content as [number, string];
+    return expires > this.#now() ? data : undefined;
   }
 }
 

@@ -1,7 +1,6 @@
 import type { RawRequest } from "svc-access/runtime";
 import { acceptedLanguages, LANGUAGES, languageOf, uiLocales } from "./languages.ts";
-import type { PageBrand } from "./page-brand.ts";
-import { PageView } from "./page-view.ts";
+import { type PageBrand, PageView } from "./page-view.ts";
 import { Texts } from "./texts.ts";
 
 /** A visitor's request, as far as pages depend on it. */

@@ -1,9 +1,16 @@
 import type { RawResponse } from "svc-access/runtime";
 import { Html, html } from "./html.ts";
 import type { Page, PageContent } from "./page.ts";
-import type { PageBrand } from "./page-brand.ts";
 import { STYLE_SHEET, STYLE_SOURCE } from "./style-sheet.ts";
 import type { Texts } from "./texts.ts";
+
+/** Whose pages they are. */
+export interface PageBrand {
+  /** The name of the product. */
+  readonly name: string;
+  /** The logo, as a `data:` URL. */
+  readonly logo?: string;
+}
 
 /** A color scheme that somebody prefers. */
 export type PageTheme = "light" | "dark";

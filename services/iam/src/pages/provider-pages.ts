@@ -1,4 +1,5 @@
 import type { Client, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
+import { providerErrorPage, SERVER_ERROR } from "./error-pages.ts";
 import { field, formToken, problemBox } from "./form-parts.ts";
 import { Html, html } from "./html.ts";
 import type { Page } from "./page.ts";
@@ -45,9 +46,6 @@ export interface Pages {
   readonly deviceDone: (ctx: KoaContextWithOIDC) => void;
 }
 
-const SERVER_ERROR: MessageKey =
-  "The service could not complete the request. Try again; if it fails again, tell its operators the number of the request.";
-
 /** The pages. */
 export function providerPages(parts: PageParts): Pages {
   const send = (ctx: KoaContextWithOIDC, page: Page): void => {
@@ -63,20 +61,16 @@ export function providerPages(parts: PageParts): Pages {
       if (page !== undefined) send(ctx, page);
     },
 
-    error(ctx, { error, error_description: described }) {
-      const text = error === "server_error" ? SERVER_ERROR : (described ?? "It is not valid.");
-      send(ctx, ({ say, translate }) => ({
-        title: say("The request was refused"),
-        body: html`<p>${translate(text)}</p>
-<p>${say("Error: {title}", { title: html`<code>${error}</code>` })}</p>`,
-      }));
+    error(ctx, { error, error_description: description }) {
+      send(ctx, providerErrorPage(error, description));
     },
 
     logout(ctx) {
       send(ctx, ({ say }) => ({
         title: say("Log out?"),
         leadsTo: stateOf(ctx).postLogoutRedirectUri,
-        body: html`<form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
+        body: html`<p>${say("Your login ends here, for all applications that use it.")}</p>
+<form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
 ${hidden(ctx, "end_session_confirm", parts)}
 <button type="submit" name="logout" value="yes">${say("Log out")}</button>
 <button class="second" type="submit">${say("Stay logged in")}</button>
@@ -147,7 +141,8 @@ function pageByHand(ctx: KoaContextWithOIDC, parts: PageParts): Page | undefined
   return ({ say }) => ({
     title: say("Continue?"),
     leadsTo: stateOf(ctx).postLogoutRedirectUri ?? unescaped(action),
-    body: html`<form method="post" action="${new Html(action)}">
+    body: html`<p>${say("One more step: press the button.")}</p>
+<form method="post" action="${new Html(action)}">
 ${inputs.map((input) => new Html(input))}
 ${ownToken(ctx, unescaped(action), parts)}
 <button type="submit">${say("Continue")}</button>
@@ -188,7 +183,8 @@ function ownToken(ctx: KoaContextWithOIDC, action: string, parts: PageParts): Ht
 
 const PROBLEMS: Readonly<Record<string, MessageKey>> = {
   NoCodeError: "Enter the code that the device shows.",
-  NotFoundError: "The code is not known. Check it and try again.",
+  NotFoundError:
+    "The code is not known, or it has expired. Check it, or begin again on the device.",
   ExpiredError: "The code has expired. Start again on the device.",
   AlreadyUsedError: "The code was already used. Start again on the device.",
   AbortedError: "The login was refused.",

@@ -54,10 +54,13 @@ function contentOf(file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     if (error instanceof StartUpError) throw error;
-    throw problem(file, `cannot be read: ${(error as Error).message}`);
+    throw problem(
+      file,
+      `cannot be read (${(error as NodeJS.ErrnoException).code}): name a file that exists, and that the user of this process may read`,
+    );
   }
 }
 
 function problem(file: string, text: string): StartUpError {
-  return new StartUpError([`iam.pages.logo_file, ${file}, ${text}`]);
+  return new StartUpError([`iam.pages.logo_file (${file}) ${text}`]);
 }

@@ -47,6 +47,7 @@ button.danger{background:transparent;border-color:var(--bad);color:var(--bad)}
 .alert{background:var(--bad-back);color:var(--bad)}
 .done{background:var(--good-back);color:var(--good)}
 .alert p,.done p,.alert ul{margin:0}
+.alert ul{list-style:none;padding:0}
 .alert a{color:inherit}
 code,.code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}
 .code{font-size:1.4rem;letter-spacing:.1em}

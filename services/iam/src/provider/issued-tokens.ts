@@ -1,6 +1,6 @@
 import { decodeJwt } from "jose";
 import { type ProcessLogger, ServiceError, type TokenVerifier } from "svc-access/runtime";
-import type { Revocations } from "../sessions/revocations.ts";
+import type { Revocations } from "../people/sessions/revocations.ts";
 import type { Tokens } from "./identity-provider.ts";
 
 /** What is needed to check the tokens of a provider outside this process. */

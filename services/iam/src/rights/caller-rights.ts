@@ -8,7 +8,7 @@ import { ServiceError } from "svc-access/runtime";
 import { unique } from "./decided-path.ts";
 import type { EngineReads } from "./engine-reads.ts";
 import type { Places } from "./places.ts";
-import { objectText } from "./relationship-text.ts";
+import { objectText } from "./relationships.ts";
 import { isRank, type Rank, type RightsModel } from "./rights-model.ts";
 
 /** Whom it is decided for. */
@@ -98,16 +98,22 @@ export class CallerRights {
   }
 
   /**
-   * By which relationships the caller holds what the decisions have relied on; those of the first decisions, if they
-   * are more than a write can have.
+   * By which relationships the caller holds what the decisions have relied on. If these are more than a write can have,
+   * it is all decided once more, in the newest state, so this is asked right before the write.
    *
    * @throws ServiceError FORBIDDEN if it was lost meanwhile
    */
   async path(): Promise<readonly Precondition[]> {
-    const paths = await this.#reads.paths(this.#model, [...this.#relied.values()]);
-    if (paths.some(({ allowed }) => !allowed)) {
-      throw new ServiceError("FORBIDDEN", "permission denied: a right was revoked meanwhile");
-    }
-    return unique(paths.flatMap(({ preconditions }) => preconditions)).slice(0, MOST_KEPT);
+    const relied = [...this.#relied.values()];
+    const paths = await this.#reads.paths(this.#model, relied);
+    assertHeld(paths.map(({ allowed }) => allowed));
+    const kept = unique(paths.flatMap(({ preconditions }) => preconditions));
+    if (kept.length > MOST_KEPT) assertHeld(await this.#reads.checkNewest(relied));
+    return kept.slice(0, MOST_KEPT);
   }
+}
+
+function assertHeld(decisions: readonly boolean[]): void {
+  if (!decisions.includes(false)) return;
+  throw new ServiceError("FORBIDDEN", "permission denied: a right was revoked meanwhile");
 }

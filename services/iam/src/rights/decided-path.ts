@@ -6,7 +6,7 @@ import {
   type Explanation,
   type Precondition,
 } from "svc-access/authz";
-import { filterOf } from "./relationship-filter.ts";
+import { filterOf } from "./relationships.ts";
 import type { RightsModel } from "./rights-model.ts";
 
 /** Whether somebody holds a permission, and by what. */
@@ -18,9 +18,11 @@ export interface DecidedPath {
 
 /**
  * Decides a check, with the relationships that allow it: as preconditions of a write, they keep a right that is
- * revoked between the decision and the write from counting. What a `-` subtracts is not among them.
+ * revoked between the decision and the write from counting.
  *
- * A path that the engine cannot explain, since it would look through too much, is decided without preconditions.
+ * Some paths cannot be kept as a whole: those of a permission with `&`, `-` or `.all()`, and those that the engine
+ * cannot explain or explains in part, since it would look through too much. They are decided once more, in the newest
+ * state. So this is asked right before the write.
  *
  * @throws AuthzError if it is not known
  */
@@ -30,14 +32,20 @@ export async function decidePath(
   request: CheckRequest,
   options: CallOptions,
 ): Promise<DecidedPath> {
+  let kept: KeptPath;
   try {
     const { allowed, explanation } = await engine.explain(request, options);
-    return { allowed, preconditions: allowed ? preconditionsOf(model, explanation) : [] };
+    if (!allowed) return { allowed, preconditions: [] };
+    kept = keep(model, explanation);
   } catch (error) {
     if (!(error instanceof AuthzError) || error.code !== "RESOURCE_EXHAUSTED") throw error;
-    const { allowed } = await engine.check(request, options);
-    return { allowed, preconditions: [] };
+    kept = { preconditions: [], isWhole: false };
   }
+  const { preconditions, isWhole } = kept;
+  if (isWhole) return { allowed: true, preconditions };
+  const { signal } = options;
+  const { allowed } = await engine.check(request, { newest: true, ...(signal && { signal }) });
+  return { allowed, preconditions: allowed ? preconditions : [] };
 }
 
 /** Each of these preconditions once. */
@@ -45,20 +53,37 @@ export function unique(preconditions: readonly Precondition[]): readonly Precond
   return [...new Map(preconditions.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-function preconditionsOf(model: RightsModel, root: Explanation): readonly Precondition[] {
+/** What keeps a path, and whether that is all of it. */
+interface KeptPath {
+  readonly preconditions: readonly Precondition[];
+  readonly isWhole: boolean;
+}
+
+function keep(model: RightsModel, root: Explanation): KeptPath {
   const found: Precondition[] = [];
+  // It is not where the engine's own decision and its explanation differ, as after a cycle.
+  let isWhole = root.allowed;
   const left = [root];
   for (let step = left.pop(); step !== undefined; step = left.pop()) {
+    const { relationship, resource, permission, kind } = step;
+    const children = step.children.filter(({ allowed }) => allowed);
     if (!step.allowed) continue;
-    const { relationship, children } = step;
     if (relationship !== undefined)
       found.push({ kind: "MUST_MATCH", filter: filterOf(relationship) });
     for (const child of children) {
       left.push(child);
-      if (step.kind === "arrow" && child.allowed) found.push(arrowOf(model, step, child));
+      if (kind === "arrow") found.push(arrowOf(model, step, child));
     }
+    const isPlain = !model.isMixedPermission({ type: resource.type, relation: permission });
+    isWhole &&= isPlain && (isLast(step) || children.length > 0);
   }
-  return found;
+  return { preconditions: found, isWhole };
+}
+
+/** Whether an allowed step needs none below it. */
+function isLast({ kind, relationship }: Explanation): boolean {
+  const isDirect = relationship !== undefined && relationship.subject.relation === undefined;
+  return kind === "self" || isDirect;
 }
 
 /** That an object still leads to the next one of the path. */

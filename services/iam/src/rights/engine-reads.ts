@@ -11,7 +11,7 @@ import {
 import { ServiceError } from "svc-access/runtime";
 import { againAfterWrites, nextAttempt } from "./again-after-writes.ts";
 import { type DecidedPath, decidePath } from "./decided-path.ts";
-import { formatRelationship } from "./relationship-text.ts";
+import { formatRelationship } from "./relationships.ts";
 import type { RightsModel } from "./rights-model.ts";
 
 /** How many questions are put to the engine at once. */
@@ -34,12 +34,14 @@ export class EngineReads {
 
   /** The decisions of checks, in their order. */
   async checkAll(requests: readonly CheckRequest[]): Promise<readonly boolean[]> {
+    return requests.length === 0 ? [] : this.#check(requests, await this.#fresh());
+  }
+
+  /** The same, in the newest state. */
+  async checkNewest(requests: readonly CheckRequest[]): Promise<readonly boolean[]> {
+    const { signal } = this.#options;
     if (requests.length === 0) return [];
-    const { items } = await this.#engine.checkBulk(requests, await this.#fresh());
-    return items.map((item) => {
-      if (item.error !== undefined) throw item.error;
-      return item.allowed;
-    });
+    return this.#check(requests, { newest: true, ...(signal && { signal }) });
   }
 
   /** Decides checks, each with what allows it, in their order. */
@@ -119,6 +121,14 @@ export class EngineReads {
   async revision(): Promise<string> {
     this.#first ??= this.#begin();
     return this.#first;
+  }
+
+  async #check(requests: readonly CheckRequest[], options: CallOptions): Promise<boolean[]> {
+    const { items } = await this.#engine.checkBulk(requests, options);
+    return items.map((item) => {
+      if (item.error !== undefined) throw item.error;
+      return item.allowed;
+    });
   }
 
   async #fresh(): Promise<CallOptions> {

@@ -3,7 +3,7 @@ import { ServiceError } from "svc-access/runtime";
 import { type CallerRights, GRANTED_BY } from "./caller-rights.ts";
 import type { EngineReads } from "./engine-reads.ts";
 import type { Places } from "./places.ts";
-import { objectText } from "./relationship-text.ts";
+import { objectText } from "./relationships.ts";
 import type { Rank, RightsModel } from "./rights-model.ts";
 
 /** The most holders of `owner` or `admin` of one place that are compared. */

@@ -11,8 +11,7 @@ import { DatabaseError, ServiceError } from "svc-access/runtime";
 import { EngineReads, tooMany } from "./engine-reads.ts";
 import type { Claims, OwnerClaims } from "./owner-claims.ts";
 import { type EnabledUsers, type OwnerChange, type OwnerPath, OwnerPaths } from "./owner-paths.ts";
-import { filterOf } from "./relationship-filter.ts";
-import { formatRelationship, objectText } from "./relationship-text.ts";
+import { filterOf, formatRelationship, objectText } from "./relationships.ts";
 import { RightsModel } from "./rights-model.ts";
 import { writeDecided } from "./write-decided.ts";
 
@@ -22,8 +21,15 @@ const ZONE_OWNER = { type: "zone", relation: "owner" } as const;
 /** Subjects that are not users: the zone keeps its users without them. */
 const OTHERS: ReadonlySet<string> = new Set(["service", "service_account"]);
 const POWER: ReadonlySet<string> = new Set(["owner", "manager", "permission_admin"]);
-/** After these, the work of an operation may still happen. */
+/** After these, an effect may still happen. */
 const UNSETTLED: ReadonlySet<string> = new Set(["UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"]);
+
+/**
+ * Runs what takes effect in an operation, such as one write. Only what fails in it may happen later, so that the
+ * claims of the operation stay; they end with all other errors, as those of a decision. The signal of the call does not
+ * end it: by going away at this moment, a caller would make others wait.
+ */
+export type Effect = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
 /** What keeps the owners of zones. */
 export interface LastOwnerOptions {
@@ -53,31 +59,39 @@ export class LastOwner {
    * Does an operation that may take owners from zones, unless it would leave a zone that has an enabled user as
    * its owner without one.
    *
-   * @param work gets what must be a part of its write, where it writes relationships. It may begin long after this
-   * call: rights are decided in it, or again in it
+   * @param work gets what must be a part of its write, where it writes relationships, and runs in `effect` what takes
+   * effect. It may begin long after this call. So rights are decided before this call, since whoever has none must
+   * not make others wait, and again in the work
    * @throws ServiceError FAILED_PRECONDITION if a zone would have no enabled owner; UNAVAILABLE if others change
    * the same owners for too long; AuthzError or DatabaseError
    */
   async guard<Result>(
     change: OwnerChange,
     signal: AbortSignal,
-    work: (preconditions: readonly Precondition[]) => Promise<Result>,
+    work: (preconditions: readonly Precondition[], effect: Effect) => Promise<Result>,
   ): Promise<Result> {
     const relevant = { ...change, deletions: this.#relevant(change.deletions ?? []) };
     const { deletions, leaving = [], held = [] } = relevant;
     const touched = [...deletions.map(({ resource }) => resource), ...leaving, ...held];
-    if (touched.length === 0) return work([]);
-    let isAtWork = false;
+    if (touched.length === 0) return work([], (run) => run());
+    let mayHappen = false;
+    const effect: Effect = async (run) => {
+      try {
+        return await run();
+      } catch (error) {
+        mayHappen ||= !isSettled(error);
+        throw error;
+      }
+    };
     return this.#options.claims.during(
       touched.map(objectText),
       signal,
       async (claims) => {
         const paths = await this.#otherOwners(relevant, claims, signal);
         if (paths === "busy") return paths;
-        isAtWork = true;
-        return work(preconditionsOf(paths, relevant));
+        return work(preconditionsOf(paths, relevant), effect);
       },
-      (error) => !isAtWork || isSettled(error),
+      () => !mayHappen,
     );
   }
 
@@ -85,7 +99,8 @@ export class LastOwner {
    * Writes relationships, unless that would leave a zone without an enabled owner.
    *
    * @param decide whether they may be written: it throws if not, and returns what must be a part of the write. It
-   * is asked once nothing is waited for any more: a right that was lost meanwhile does not count
+   * is asked before anything is claimed, and again once nothing is waited for: a right that was lost meanwhile does
+   * not count
    * @throws ServiceError as `guard` does; AuthzError; what `decide` throws
    */
   async write(
@@ -98,11 +113,11 @@ export class LastOwner {
         .filter(({ operation }) => (operation === "DELETE") === isDeletion)
         .map(({ relationship }) => relationship);
     const [deletions, writes] = [of(true), of(false)];
-    // Who may not write does not learn who owns a zone.
-    if (this.#relevant(deletions).length > 0) await decide();
     const held = writes.filter(hasPower).map(({ resource }) => resource);
-    return this.guard({ deletions, writes, held }, signal, (needed) =>
-      writeDecided(this.#options.engine, updates, decide, signal, needed),
+    // Who may not write does not learn who owns a zone, and makes nobody wait.
+    if (held.length > 0 || this.#relevant(deletions).length > 0) await decide();
+    return this.guard({ deletions, writes, held }, signal, (needed, effect) =>
+      writeDecided(this.#options.engine, { updates, decide, others: needed, effect }),
     );
   }
 

@@ -1,5 +1,5 @@
+import type { OwnerClaimTables } from "../ground/store/owner-claim-tables.ts";
 import type { Opened, OpenedIdentity } from "../identity/open-identity.ts";
-import type { OwnerClaimTables } from "../store/owner-claim-tables.ts";
 import { LastOwner } from "./last-owner.ts";
 import { OwnerClaims } from "./owner-claims.ts";
 import type { EnabledUsers } from "./owner-paths.ts";
@@ -13,7 +13,7 @@ export interface OpenedRights {
 
 /** Opens the rules of relationships. */
 export function openRights(
-  { configuration, database, engine }: Opened,
+  { configuration, database, engine, logger }: Opened,
   { accounts }: Pick<OpenedIdentity, "accounts">,
 ): OpenedRights {
   const isEmbedded = configuration.config.security.authn.provider === "embedded";
@@ -26,7 +26,7 @@ export function openRights(
     rules: new RelationshipRules(engine),
     lastOwner: new LastOwner({
       engine,
-      claims: new OwnerClaims(database.as<OwnerClaimTables>()),
+      claims: new OwnerClaims(database.as<OwnerClaimTables>(), logger),
       // Another provider does not say who is disabled.
       enabled: isEmbedded ? local : async (ids) => new Set(ids),
     }),

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ServiceDatabase, sql } from "svc-access/database";
-import { ServiceError } from "svc-access/runtime";
-import { databaseTime } from "../store/database-time.ts";
-import type { OwnerClaimTables } from "../store/owner-claim-tables.ts";
+import { databaseTime, type ServiceDatabase, sql } from "svc-access/database";
+import { type ProcessLogger, ServiceError } from "svc-access/runtime";
+import type { OwnerClaimTables } from "../ground/store/owner-claim-tables.ts";
 
 /** Much longer than an operation may take: another one takes the claim over only if the process has ended. */
 const LEASE_MS = 60_000;
@@ -22,11 +21,17 @@ export interface Claims {
  */
 export class OwnerClaims {
   readonly #database: ServiceDatabase<OwnerClaimTables>;
+  readonly #log: Pick<ProcessLogger, "warn">;
   readonly #now: (() => number) | undefined;
 
   /** @param now instead of the clock of the database; for tests */
-  constructor(database: ServiceDatabase<OwnerClaimTables>, now?: () => number) {
+  constructor(
+    database: ServiceDatabase<OwnerClaimTables>,
+    log: Pick<ProcessLogger, "warn">,
+    now?: () => number,
+  ) {
     this.#database = database;
+    this.#log = log;
     this.#now = now;
   }
 
@@ -54,7 +59,7 @@ export class OwnerClaims {
         keep = !isSettled(error);
         throw error;
       } finally {
-        if (!keep) await this.#release(holder);
+        if (!keep) await this.#release(holder).catch((error) => this.#left(error));
       }
       // Those that met would otherwise meet again.
       await sleep(Math.random() * PAUSE_MS, undefined, { signal }).catch(() =>
@@ -93,6 +98,14 @@ export class OwnerClaims {
       }
       return true;
     });
+  }
+
+  /** The operation is over, and its outcome stands: the claims expire. */
+  #left(error: unknown): void {
+    this.#log.warn(
+      { error, seconds: LEASE_MS / 1000 },
+      "claims of owners could not be released: other changes of these owners wait until they expire",
+    );
   }
 
   async #release(holder: string): Promise<void> {

@@ -1,7 +1,6 @@
 import type { ObjectReference, Relationship } from "svc-access/authz";
 import { type EngineReads, tooMany } from "./engine-reads.ts";
-import { filterOf } from "./relationship-filter.ts";
-import { formatRelationship, objectText } from "./relationship-text.ts";
+import { filterOf, formatRelationship, objectText } from "./relationships.ts";
 import type { RightsModel } from "./rights-model.ts";
 
 /** The most relationships that are read to find an owner. */
@@ -15,7 +14,7 @@ export interface OwnerChange {
   readonly writes?: readonly Relationship[];
   /** Users and groups that stop counting: they are disabled or deleted. */
   readonly leaving?: readonly ObjectReference[];
-  /** What other guarded operations may not change meanwhile, whoever owns zones. */
+  /** What other guarded operations may not change meanwhile: who owns zones. */
   readonly held?: readonly ObjectReference[];
 }
 

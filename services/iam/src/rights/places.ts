@@ -1,6 +1,6 @@
 import type { ObjectReference } from "svc-access/authz";
 import { type EngineReads, tooMany } from "./engine-reads.ts";
-import { objectText } from "./relationship-text.ts";
+import { objectText } from "./relationships.ts";
 import type { RightsModel } from "./rights-model.ts";
 
 /** The most objects above one that are visited. */

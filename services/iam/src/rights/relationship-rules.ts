@@ -11,7 +11,7 @@ import { unique } from "./decided-path.ts";
 import { EngineReads } from "./engine-reads.ts";
 import { Handover } from "./handover.ts";
 import { Places } from "./places.ts";
-import { objectText } from "./relationship-text.ts";
+import { objectText } from "./relationships.ts";
 import { Releases } from "./releases.ts";
 import { RightsModel, type TypeRelation } from "./rights-model.ts";
 import { StrongRelations, type SubjectSet } from "./strong-relations.ts";
@@ -48,21 +48,7 @@ export class RelationshipRules {
     updates: readonly RelationshipUpdate[],
     signal: AbortSignal,
   ): Promise<{ readonly preconditions: readonly Precondition[] }> {
-    for (const { relationship } of updates) this.#assertWritable(relationship);
-    const decision = this.#begin(caller, signal);
-    const { reads, rights } = decision;
-    const others = await new Releases(this.#model, reads, rights).others(caller, updates);
-    await assertAll(
-      decision,
-      others.map(({ relationship }) => written(relationship)),
-    );
-    const writes = updates.filter(({ operation }) => operation !== "DELETE");
-    const placed = await this.#assertPlaces(decision, updates);
-    await this.#assertMembers(decision, writes, () => true);
-    const taken = updates.filter(isTakenFrom(caller));
-    await this.#assertMembers(decision, taken, ({ type }) => type === "zone");
-    const path = await rights.path();
-    return { preconditions: unique([...named(writes, path), ...placed, ...path]) };
+    return this.#decide(this.#begin(caller, signal), caller, updates);
   }
 
   /**
@@ -79,6 +65,45 @@ export class RelationshipRules {
   ): Promise<void> {
     const { reads, places, rights } = this.#begin(caller, signal);
     await new Handover(this.#model, reads, places, rights).assertAllowed(object, place);
+  }
+
+  /**
+   * Checks that a caller may delete what was granted to the members of a group, and take from them the relations to
+   * zones that they hold by it, also through other groups: these protect their accounts.
+   *
+   * @returns what must be a part of the same write
+   * @throws ServiceError FORBIDDEN
+   */
+  async assertMayEmpty(
+    caller: Caller,
+    group: ObjectReference,
+    granted: readonly RelationshipUpdate[],
+    signal: AbortSignal,
+  ): Promise<{ readonly preconditions: readonly Precondition[] }> {
+    const decision = this.#begin(caller, signal);
+    await this.#assertSets(decision, [{ object: group, relation: "member" }], this.#model.ofZones);
+    return this.#decide(decision, caller, granted);
+  }
+
+  async #decide(
+    decision: Decision,
+    caller: Caller,
+    updates: readonly RelationshipUpdate[],
+  ): Promise<{ readonly preconditions: readonly Precondition[] }> {
+    for (const { relationship } of updates) this.#assertWritable(relationship);
+    const { reads, rights } = decision;
+    const others = await new Releases(this.#model, reads, rights).others(caller, updates);
+    await assertAll(
+      decision,
+      others.map(({ relationship }) => written(relationship)),
+    );
+    const writes = updates.filter(({ operation }) => operation !== "DELETE");
+    const placed = await this.#assertPlaces(decision, updates);
+    await this.#assertMembers(decision, writes, this.#model.strong);
+    const taken = updates.filter(isTakenFrom(caller));
+    await this.#assertMembers(decision, taken, this.#model.ofZones);
+    const path = await rights.path();
+    return { preconditions: unique([...named(writes, path), ...placed, ...path]) };
   }
 
   #begin(caller: Caller, signal: AbortSignal): Decision {
@@ -140,19 +165,26 @@ export class RelationshipRules {
    * able to revoke these.
    */
   async #assertMembers(
-    { reads, rights }: Decision,
+    decision: Decision,
     changes: readonly RelationshipUpdate[],
-    counts: (relation: TypeRelation) => boolean,
+    held: readonly TypeRelation[],
   ): Promise<void> {
-    const { strong } = this.#model;
     const sets = new Map<string, SubjectSet>();
     for (const { relationship } of changes) {
       const { resource, relation } = relationship;
-      for (const name of this.#model.usersets({ type: resource.type, relation }, strong)) {
+      for (const name of this.#model.usersets({ type: resource.type, relation }, held)) {
         sets.set(`${objectText(resource)}#${name}`, { object: resource, relation: name });
       }
     }
-    const held = await new StrongRelations(this.#model, reads).of([...sets.values()], counts);
+    await this.#assertSets(decision, [...sets.values()], held);
+  }
+
+  async #assertSets(
+    { reads, rights }: Decision,
+    sets: readonly SubjectSet[],
+    relations: readonly TypeRelation[],
+  ): Promise<void> {
+    const held = await new StrongRelations(this.#model, reads).of(sets, relations);
     const refused = await rights.firstRefused(held);
     if (refused === undefined) return;
     const { object, relation } = refused.by;

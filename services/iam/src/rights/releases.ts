@@ -1,7 +1,7 @@
 import type { CheckRequest, RelationshipUpdate } from "svc-access/authz";
 import type { Caller, CallerRights } from "./caller-rights.ts";
 import type { EngineReads } from "./engine-reads.ts";
-import { objectText } from "./relationship-text.ts";
+import { objectText } from "./relationships.ts";
 import type { RightsModel } from "./rights-model.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { type MemberStep, type Model, memberSteps } from "svc-access/authz";
-import { ServiceError } from "svc-access/runtime";
+import { didYouMean, ServiceError } from "svc-access/runtime";
 import { mixedPermissions } from "./mixed-permissions.ts";
 
 /** A relation of a type. */
@@ -59,24 +59,23 @@ export class RightsModel {
   assertRelation(type: string, relation: string | undefined): void {
     const relations = this.relations(type);
     if (relations === undefined) {
-      throw new ServiceError("INVALID_ARGUMENT", `the model has no type ${JSON.stringify(type)}`);
+      const types = [...this.#model.definitions.keys()];
+      const hint = didYouMean(type, types) || `; its types are ${listed(types)}`;
+      throw invalid(`the model has no type ${JSON.stringify(type)}${hint}`);
     }
     if (relation === undefined || relations.includes(relation)) return;
-    const known = relations.length === 0 ? "none" : relations.join(", ");
-    throw new ServiceError(
-      "INVALID_ARGUMENT",
-      `the type ${type} has no relation ${JSON.stringify(relation)}; it has ${known}`,
-    );
+    const hint = `; it has ${listed(relations)}${didYouMean(relation, relations)}`;
+    throw invalid(`the type ${type} has no relation ${JSON.stringify(relation)}${hint}`);
   }
 
   /** @throws ServiceError INVALID_ARGUMENT for a relation or permission that the model does not have */
   assertMember(type: string, name: string): void {
     this.assertRelation(type, undefined);
     if (this.#known(type, name) !== undefined) return;
-    throw new ServiceError(
-      "INVALID_ARGUMENT",
-      `the type ${type} has no relation or permission ${JSON.stringify(name)}`,
-    );
+    const { relations, permissions } = this.#model.definitions.get(type) ?? {};
+    const names = [...(relations?.keys() ?? []), ...(permissions?.keys() ?? [])];
+    const hint = didYouMean(name, names) || `; it has ${listed(names)}`;
+    throw invalid(`the type ${type} has no relation or permission ${JSON.stringify(name)}${hint}`);
   }
 
   /** What a writer of relationships of a type must hold on the object; undefined if nobody can. */
@@ -119,6 +118,11 @@ export class RightsModel {
     }
     this.#places.set(type, places);
     return places;
+  }
+
+  /** Whether a permission is not a plain union, as `member & cleared` or `member - banned`. */
+  isMixedPermission({ type, relation }: TypeRelation): boolean {
+    return this.#mixed.some((mixed) => mixed.type === type && mixed.relation === relation);
   }
 
   /** The relations of a type over which an arrow of a permission leads to objects of another type. */
@@ -180,6 +184,14 @@ export class RightsModel {
     return this.#strong;
   }
 
+  /**
+   * All relations of zones. They protect the accounts that hold them from those who manage users
+   * (docs/iam.md#sessions).
+   */
+  get ofZones(): readonly TypeRelation[] {
+    return (this.relations("zone") ?? []).map((relation) => ({ type: "zone", relation }));
+  }
+
   /** Whether the subjects of a relation may hold another one by it, as the model has them. */
   contributes(from: TypeRelation, to: TypeRelation): boolean {
     return this.#reachedFrom(to).has(key(from));
@@ -220,6 +232,19 @@ export class RightsModel {
     const definition = this.#model.definitions.get(type);
     return definition?.permissions.has(name) || definition?.relations.has(name) ? name : undefined;
   }
+}
+
+/** The most names of a model that a message has. */
+const MOST_NAMES = 30;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  const shown = names.slice(0, MOST_NAMES).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown || "none";
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", message);
 }
 
 function strongRelations({ definitions }: Model): TypeRelation[] {

@@ -2,7 +2,7 @@ import type { ObjectReference } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
 import type { ObjectRelation } from "./caller-rights.ts";
 import { type EngineReads, mapSome } from "./engine-reads.ts";
-import { objectText } from "./relationship-text.ts";
+import { objectText } from "./relationships.ts";
 import type { RightsModel, TypeRelation } from "./rights-model.ts";
 
 /** The most relations that are compared for one request. */
@@ -22,7 +22,7 @@ export interface HeldRelation extends ObjectRelation {
   readonly by: SubjectSet;
 }
 
-/** What the members of groups and other sets hold that only some may grant; of one request. */
+/** What the members of groups and other sets hold that only some may grant or revoke; of one request. */
 export class StrongRelations {
   readonly #model: RightsModel;
   readonly #reads: EngineReads;
@@ -34,19 +34,17 @@ export class StrongRelations {
   }
 
   /**
-   * Each `owner` and `admin`, and each `permission_admin` and `user_manager` of a zone, that the members of the sets
-   * hold, directly or through the sets that these are members of; each of them once.
-   *
-   * @param counts which of them are asked for
+   * Each of some relations that the members of the sets hold, directly or through the sets that these are members
+   * of; each of them once.
    * @throws ServiceError FORBIDDEN if there are more than 1,000, or the sets hold too many in common
    */
   async of(
     sets: readonly SubjectSet[],
-    counts: (relation: TypeRelation) => boolean,
+    relations: readonly TypeRelation[],
   ): Promise<readonly HeldRelation[]> {
     const held = new Map<string, HeldRelation>();
     await mapSome(sets, async (by) => {
-      for await (const { object, relation } of this.#heldBy(by, counts)) {
+      for await (const { object, relation } of this.#heldBy(by, relations)) {
         const key = `${objectText(object)}#${relation}`;
         if (!held.has(key)) held.set(key, { object, relation, by });
         if (held.size > MOST) throw tooMany(sets, by);
@@ -58,15 +56,14 @@ export class StrongRelations {
 
   async *#heldBy(
     { object, relation }: SubjectSet,
-    counts: (relation: TypeRelation) => boolean,
+    relations: readonly TypeRelation[],
   ): AsyncGenerator<ObjectRelation> {
     const subject = { ...object, relation };
-    for (const strong of this.#model.strong) {
-      const mayHold = this.#model.contributes({ type: object.type, relation }, strong);
-      if (!mayHold || !counts(strong)) continue;
-      const found = await this.#reads.objectsOf(strong.type, strong.relation, subject, MOST);
+    for (const held of relations) {
+      if (!this.#model.contributes({ type: object.type, relation }, held)) continue;
+      const found = await this.#reads.objectsOf(held.type, held.relation, subject, MOST);
       this.#found += found.length;
-      for (const one of found) yield { object: one, relation: strong.relation };
+      for (const one of found) yield { object: one, relation: held.relation };
     }
   }
 }

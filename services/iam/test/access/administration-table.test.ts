@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { RelationshipUpdate } from "svc-access/authz";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { columnsOf } from "../../../../test/support/effort.ts";
-import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
-import { ServiceAccounts } from "../../src/accounts/service-accounts/service-accounts.ts";
-import type { ServiceAccountTables } from "../../src/store/service-account-tables.ts";
+import type { ServiceAccountTables } from "../../src/ground/store/service-account-tables.ts";
+import { LocalAccounts } from "../../src/people/accounts/local-accounts.ts";
+import { ServiceAccounts } from "../../src/people/accounts/service-accounts/service-accounts.ts";
 import { databaseOf } from "../support/browser-login.ts";
 import { asUser, type IamService, INTERNAL_TOKEN, startIam } from "../support/iam-service.ts";
 import { CALLER_NAMES, type Caller, RELATIONS } from "./callers.ts";
@@ -16,6 +16,7 @@ import type { Row, Targets } from "./row.ts";
 
 const PAGE = new URL("../../../../docs/iam-access.md", import.meta.url);
 const POLICIES = new URL("../../gen/policies.json", import.meta.url);
+const READING_TOKEN = "the-internal-token-of-a-service-that-reads";
 const OTHER_TOKEN = "the-internal-token-of-another-service";
 const SYSTEM_TOKEN = "the-system-token-of-this-platform";
 const PREFIX = "svc.iam.v1.";
@@ -31,12 +32,18 @@ beforeAll(async () => {
         enabled: true,
         token: [
           { service: "hub", token: INTERNAL_TOKEN },
+          { service: "reader", token: READING_TOKEN },
           { service: "other", token: OTHER_TOKEN },
         ],
         system_token: SYSTEM_TOKEN,
       },
     },
-    iam: { services: { hub: { read_types: ["project"], write_types: ["project"] } } },
+    iam: {
+      services: {
+        hub: { read_types: ["project"], write_types: ["project"] },
+        reader: { read_types: ["project"] },
+      },
+    },
   });
   for (const name of CALLER_NAMES) {
     if (name in RELATIONS || name === "nobody") ids[name] = await addUser();
@@ -138,6 +145,8 @@ function headersOf(name: Caller): Record<string, string> {
   switch (name) {
     case "service":
       return { "x-svc-internal-token": INTERNAL_TOKEN };
+    case "reading_service":
+      return { "x-svc-internal-token": READING_TOKEN };
     case "other_service":
       return { "x-svc-internal-token": OTHER_TOKEN };
     case "system":
@@ -145,7 +154,9 @@ function headersOf(name: Caller): Record<string, string> {
     case "service_account":
       return { ...asUser("robot"), "x-svc-subject-type": "service_account" };
     case "stranger":
-      return asUser(ids.stranger ?? "", "evil");
+    case "other_admin":
+    case "other_manager":
+      return asUser(ids[name] ?? "", "evil");
     default:
       return asUser(ids[name] ?? "");
   }
@@ -154,12 +165,24 @@ function headersOf(name: Caller): Record<string, string> {
 /** Whether a call is allowed, by the error of the Connect protocol. */
 async function isAllowed(row: Row, name: Caller): Promise<boolean> {
   const targets = await targetsOf(row, name);
-  const answer = await call(row, JSON.stringify(row.request(targets)), headersOf(name));
+  const answering = call(row, JSON.stringify(row.request(targets)), headersOf(name));
+  if (row.isEndless) await actUntil(answering);
+  const answer = await answering;
   if (answer === undefined || answer.code === row.code) return true;
   expect({ name, ...answer }).toMatchObject({
     code: expect.stringMatching(/^(permission_denied|unauthenticated)$/),
   });
   return false;
+}
+
+/** Does what is audited until a call is answered, which waits for events. */
+async function actUntil(answering: Promise<unknown>): Promise<void> {
+  let isAnswered = false;
+  const settled = () => {
+    isAnswered = true;
+  };
+  answering.then(settled, settled);
+  while (!isAnswered) await addGroup();
 }
 
 /** The error of a call; undefined for a success, or the first response of a stream. */

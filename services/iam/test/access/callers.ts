@@ -19,8 +19,11 @@ export const CALLERS = {
   developer: "project `developer`",
   nobody: "user of the organization",
   stranger: "`owner` of another zone",
+  other_admin: "`admin` of another zone",
+  other_manager: "`user_manager` of another zone",
   service_account: "service account, zone `owner`",
   service: "service with `read_types` and `write_types`",
+  reading_service: "service with `read_types` only",
   other_service: "service without an entry",
   system: "system token",
 } as const;
@@ -48,4 +51,6 @@ export const RELATIONS: Readonly<Partial<Record<Caller, readonly [string, string
   project_owner: ["project", "etl", "owner"],
   developer: ["project", "etl", "developer"],
   stranger: ["zone", "evil", "owner"],
+  other_admin: ["zone", "evil", "admin"],
+  other_manager: ["zone", "evil", "user_manager"],
 };

@@ -41,11 +41,17 @@ const PEOPLE = [
 const EVERYBODY = [
   ...PEOPLE,
   "stranger",
+  "other_admin",
+  "other_manager",
   "service_account",
   "service",
+  "reading_service",
   "other_service",
   "system",
 ] as const;
+
+const READING_SERVICES = ["service", "reading_service"] as const;
+const WRITING_SERVICES = ["service"] as const;
 
 const ACME = { organizationId: "acme" };
 const ZONE = { type: "zone", id: "acme" };
@@ -105,10 +111,14 @@ function ownerOf(resource: Named): object {
 }
 
 /** The rows of what services do, about a type of theirs and the zone. */
-function onTypes(name: string, request: (resource: Named) => object): Row[] {
+function onTypes(
+  name: string,
+  request: (resource: Named) => object,
+  allowed: Row["allowed"] = READING_SERVICES,
+): Row[] {
   const rpc = `${PERMISSIONS}/${name}`;
   return [
-    { rpc, about: "project", request: () => request(etl()), allowed: ["service"] },
+    { rpc, about: "project", request: () => request(etl()), allowed },
     { rpc, about: "zone", request: () => request(ZONE), allowed: [] },
   ];
 }
@@ -117,6 +127,12 @@ function onTypes(name: string, request: (resource: Named) => object): Row[] {
 export const ROWS: readonly Row[] = [
   { rpc: `${DIRECTORY}/GetOrganization`, request: () => ACME, allowed: ["owner", "admin"] },
   { rpc: `${DIRECTORY}/ListUsers`, request: () => ACME, allowed: VIEWS_USERS },
+  {
+    rpc: `${DIRECTORY}/ListUsers`,
+    about: "the members of a group",
+    request: ({ group }) => ({ ...ACME, groupId: group }),
+    allowed: ["owner", "admin"],
+  },
   {
     rpc: `${DIRECTORY}/GetUser`,
     request: ({ user }) => ({ ...ACME, userId: user }),
@@ -399,19 +415,31 @@ export const ROWS: readonly Row[] = [
     subjectType: "user",
   })),
   ...onTypes("ReadRelationships", ({ type }) => ({ filter: { resourceType: type } })),
-  ...onTypes("WriteRelationship", (resource) => ({ relationship: ownerOf(resource) })),
-  ...onTypes("DeleteRelationship", (resource) => ({ relationship: ownerOf(resource) })),
-  ...onTypes("WriteRelationships", (resource) => ({
-    updates: [{ operation: "RELATIONSHIP_OPERATION_TOUCH", relationship: ownerOf(resource) }],
-  })),
+  ...onTypes(
+    "WriteRelationship",
+    (resource) => ({ relationship: ownerOf(resource) }),
+    WRITING_SERVICES,
+  ),
+  ...onTypes(
+    "DeleteRelationship",
+    (resource) => ({ relationship: ownerOf(resource) }),
+    WRITING_SERVICES,
+  ),
+  ...onTypes(
+    "WriteRelationships",
+    (resource) => ({
+      updates: [{ operation: "RELATIONSHIP_OPERATION_TOUCH", relationship: ownerOf(resource) }],
+    }),
+    WRITING_SERVICES,
+  ),
   {
     rpc: `${PERMISSIONS}/WatchRelationships`,
     about: "of the types that the service reads",
     request: () => ({}),
-    allowed: ["service"],
+    allowed: READING_SERVICES,
     isStream: true,
   },
-  { rpc: `${PERMISSIONS}/GetModel`, request: () => ({}), allowed: ["service"] },
+  { rpc: `${PERMISSIONS}/GetModel`, request: () => ({}), allowed: READING_SERVICES },
 
   {
     rpc: `${ORGANIZATIONS}/CreateOrganization`,
@@ -445,12 +473,17 @@ export const ROWS: readonly Row[] = [
     allowed: ["owner", "admin"],
     isStream: true,
   },
+  {
+    rpc: "IAMAuditService/FollowAuditEvents",
+    request: () => ({}),
+    allowed: ["owner", "admin"],
+    isStream: true,
+    isEndless: true,
+  },
 ];
 
 /** RPCs that everybody calls about themselves, or that other tables have. */
 export const ELSEWHERE: readonly string[] = [
-  // As ExportAuditEvents, and without an end.
-  "IAMAuditService/FollowAuditEvents",
   "IAMAuthService",
   "IAMRevocationService",
   "IAMPasswordService/ChangeMyPassword",

@@ -33,4 +33,6 @@ export interface Row {
   readonly code?: string;
   /** A stream of responses. */
   readonly isStream?: true;
+  /** One that waits for events. */
+  readonly isEndless?: true;
 }

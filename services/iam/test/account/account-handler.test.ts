@@ -33,17 +33,20 @@ async function tokenOf(browser: Browser, path = ""): Promise<string> {
   return fieldOf(await browser.open(at(path)), "form_token");
 }
 
-test.each(["", "/password", "/sessions"])("nobody sees %j without a login", async (path) => {
-  for (const cookie of [undefined, "", "x", "a".repeat(43)]) {
-    const browser = new Browser(iam.origin);
-    if (cookie !== undefined) browser.setCookie("iam_session", cookie);
-    for (const method of ["GET", "POST"]) {
-      const response = await browser.request(at(path), { method });
-      expect(response.status).toBe(303);
-      expect(response.headers.get("location")).toMatch(`${iam.origin}/v1/iam/oidc/auth?`);
+test.each(["", "/password", "/sessions"])(
+  "nobody sees %j without a login [PAGE-9]",
+  async (path) => {
+    for (const cookie of [undefined, "", "x", "a".repeat(43)]) {
+      const browser = new Browser(iam.origin);
+      if (cookie !== undefined) browser.setCookie("iam_session", cookie);
+      for (const method of ["GET", "POST"]) {
+        const response = await browser.request(at(path), { method });
+        expect(response.status).toBe(303);
+        expect(response.headers.get("location")).toMatch(`${iam.origin}/v1/iam/oidc/auth?`);
+      }
     }
-  }
-});
+  },
+);
 
 test("a token or an identity of another kind is not a login", async () => {
   const headers = { authorization: "Bearer x", "x-svc-user-id": "alice" };
@@ -59,13 +62,22 @@ test("a way back from a login leads nowhere else", async () => {
   }
 });
 
-test("a page that does not exist is an error with the id of the request", async () => {
+test.each(["constructor", "__proto__", "toString", "hasOwnProperty", "", "x"])(
+  "done=%s is not a message",
+  async (done) => {
+    for (const path of ["", "/sessions"]) {
+      expect((await alice.open(`${at(path)}?done=${done}`)).status).toBe(200);
+    }
+  },
+);
+
+test("a page that does not exist is an error with the id of the request [PAGE-7]", async () => {
   const response = await alice.request(at("/others"));
   expect(response.status).toBe(404);
   expect(await response.text()).toContain(response.headers.get("x-request-id"));
 });
 
-describe("a form is refused", () => {
+describe("a form is refused [PAGE-9]", () => {
   const fields = { action: "profile", display_name: "Mallory", avatar_url: "" };
   test.each<[string, () => Promise<object>, object]>([
     ["without a token", async () => ({}), {}],
@@ -110,7 +122,7 @@ describe("a form is refused", () => {
   });
 });
 
-test("a new password that may not be set is refused, and no password is shown again", async () => {
+test("a new password that may not be set is refused, and no password is shown again [PAGE-9]", async () => {
   const form_token = await tokenOf(alice, "/password");
   for (const [password, repeated, problem] of [
     ["short", "short", "at least 12 characters"],
@@ -123,7 +135,7 @@ test("a new password that may not be set is refused, and no password is shown ag
   }
 });
 
-test("the session of somebody else is not ended", async () => {
+test("the session of somebody else is not ended [PAGE-9]", async () => {
   const bob = await loggedIn("bob");
   const { kysely } = databaseOf(iam);
   const sessions = await kysely.selectFrom("iam_sessions").selectAll().execute();

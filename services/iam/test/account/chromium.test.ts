@@ -1,16 +1,16 @@
 /** People see and change their own account with a real Chromium, without scripts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Chromium, chromiumIsAbsent } from "../../../../test/support/chromium.ts";
-import { Tab } from "../../../../test/support/tab.ts";
+import { Chromium, chromiumIsAbsent } from "../../../../test/support/browser/chromium.ts";
+import { Tab } from "../../../../test/support/browser/tab.ts";
 import { addUser, databaseOf, startSelf } from "../support/browser-login.ts";
 import type { IamService } from "../support/iam-service.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
-import { auditPage } from "../support/page-audit.ts";
+import { auditPage } from "../support/pages/page-audit.ts";
 
 const ACCOUNT = "/v1/iam/oidc/account";
 const NEW = "eleven purple walruses sang";
 
-describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
+describe.skipIf(chromiumIsAbsent())("a person with Chromium [PAGE-2, PAGE-4]", () => {
   let iam: IamService;
   let browser: Chromium;
   let tab: Tab;
@@ -39,7 +39,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     await one.click('button[value="login"]');
   }
 
-  test("logs in on the way to the account, and changes profile and preferences", async () => {
+  test("logs in on the way to the account, and changes profile and preferences [PAGE-1, PAGE-3, PAGE-9]", async () => {
     await tab.goTo(at(ACCOUNT));
     await logIn("alice");
     expect(await tab.url()).toBe(at(ACCOUNT));
@@ -63,7 +63,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     );
   });
 
-  test("changes the password, which ends other sessions", async () => {
+  test("changes the password, which ends other sessions [PAGE-9]", async () => {
     await tab.goTo(at(ACCOUNT));
     await logIn("carol");
     const other = await newTab();
@@ -86,7 +86,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     expect(await other.url()).toBe(at(ACCOUNT));
   });
 
-  test("ends the session of another browser, which must log in again", async () => {
+  test("ends the session of another browser, which must log in again [PAGE-9, PAGE-10]", async () => {
     await tab.goTo(at(ACCOUNT));
     await logIn("dave");
     const other = await newTab();
@@ -94,6 +94,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     await logIn("dave", PASSWORD, other);
     await tab.goTo(at(`${ACCOUNT}/sessions`));
     expect(await tab.text()).toContain("(this one)");
+    expect(await tab.text()).toContain("Chrome on ");
     await auditPage(tab, "sessions");
     await tab.click('button[value="all"]');
     expect(await tab.text()).toContain("All your other sessions have ended.");
@@ -104,7 +105,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     expect(await other.url()).toBe(at(`${ACCOUNT}/sessions`));
   });
 
-  test("must log in again when the session has expired, and cannot as a disabled user", async () => {
+  test("must log in again when the session has expired, and cannot as a disabled user [PAGE-10]", async () => {
     await tab.goTo(at(ACCOUNT));
     await logIn("erin");
     const { kysely } = databaseOf(iam);

@@ -121,7 +121,7 @@ test("a logout at the provider [IDP-23]", async () => {
   const url = client.buildEndSessionUrl(web, { id_token_hint: id_token ?? "" });
   await browser.submit(await browser.open(url.href), { logout: "yes" });
   expect(await details("login.logged_out")).toEqual([
-    { ...AT_PROVIDER, subject: root, risk: "LOW" },
+    { rpc: "/v1/iam/oidc/session", subject: root, risk: "LOW" },
   ]);
 });
 
@@ -148,7 +148,7 @@ test("a device that a person approves [IDP-23]", async () => {
   }
   expect(visit.text).toContain("The device is logged in");
   expect(await details("device.approved")).toEqual([
-    { ...AT_PROVIDER, subject: root, risk: "MEDIUM", client: TV },
+    { rpc: "/v1/iam/oidc/device", subject: root, risk: "MEDIUM", client: TV },
   ]);
 });
 

@@ -2,7 +2,7 @@
 import type { ServiceDatabase } from "svc-access/database";
 import { type AuditEvent, openAuditLog } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { IamTables } from "../../src/store/tables.ts";
+import type { IamTables } from "../../src/ground/store/tables.ts";
 import { type IamService, startIam } from "../support/iam-service.ts";
 
 const DAY = 86_400_000;
@@ -50,7 +50,9 @@ test("a key that a job rotates is audited [IDP-23]", async () => {
   const job = iam.options.jobs?.find(({ name }) => name === "provider_key_rotation");
   await job?.run(new AbortController().signal);
   await expect
-    .poll(async () => (await events("signing_key.rotated"))[0]?.data)
+    .poll(async () => (await events("signing_key.rotated"))[0]?.data, {
+      message: "the rotation of the signing key is audited",
+    })
     .toMatchObject({
       rpc: "",
       risk_level: "MEDIUM",

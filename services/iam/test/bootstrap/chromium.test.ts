@@ -1,12 +1,12 @@
 /** A person makes the first user with a real Chromium. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Chromium, chromiumIsAbsent } from "../../../../test/support/chromium.ts";
-import { Tab } from "../../../../test/support/tab.ts";
+import { Chromium, chromiumIsAbsent } from "../../../../test/support/browser/chromium.ts";
+import { Tab } from "../../../../test/support/browser/tab.ts";
 import { FIRST, linkOf, ownersOf } from "../support/bootstrap.ts";
 import { type IamService, startIam } from "../support/iam-service.ts";
-import { auditPage } from "../support/page-audit.ts";
+import { auditPage } from "../support/pages/page-audit.ts";
 
-describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
+describe.skipIf(chromiumIsAbsent())("a person with Chromium [PAGE-2]", () => {
   let iam: IamService;
   let browser: Chromium;
   let tab: Tab;
@@ -20,7 +20,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
     await iam.stop();
   });
 
-  test("opens the link, corrects a mistake, and owns the zone", async () => {
+  test("opens the link, corrects a mistake, and owns the zone [PAGE-1]", async () => {
     const { url, token } = await linkOf(iam);
     await tab.goTo(url);
     await auditPage(tab, "first user", true);

@@ -23,7 +23,7 @@ writeFileSync(
   `environment: development
 service: iam
 log: { level: debug }
-server: { http: { address: "127.0.0.1:${port}" } }
+server: { http: { address: "127.0.0.1:${port}" }, grpc: null, metrics: null }
 security:
   authn:
     mode: hybrid
@@ -113,7 +113,10 @@ describe("beside a service that runs", () => {
     expect([again.status, again.stdout]).toEqual([1, ""]);
     expect(again.stderr).toContain("the zone acme already has an owner");
 
-    const owner = /"owner":"user:([^"]+)"/.exec(log)?.[1] ?? "";
+    // The line of a call is written after its response.
+    const OWNER = /"owner":"user:([^"]+)"/;
+    await expect.poll(() => log, { message: "the log names the owner" }).toMatch(OWNER);
+    const owner = OWNER.exec(log)?.[1] ?? "";
     const asOwner = { ...asUser(owner), "content-type": "application/json" };
     const call = (path: string, given: object) =>
       fetch(`${origin}${path}`, {
@@ -121,7 +124,15 @@ describe("beside a service that runs", () => {
         headers: asOwner,
         body: JSON.stringify(given),
       });
-    const reset = (await (await call(`/v1/users/${owner}/password-reset-links`, {})).json()) as {
+    const created = await call("/v1/users", {
+      username: "bob",
+      displayName: "Bob",
+      email: "bob@example.com",
+      password: "seven yellow parrots sing",
+    });
+    expect(created.status).toBe(200);
+    const bob = (await created.json()) as { readonly id: string };
+    const reset = (await (await call(`/v1/users/${bob.id}/password-reset-links`, {})).json()) as {
       readonly url: string;
     };
     const opened = await fetch(reset.url, { redirect: "manual" });

@@ -2,8 +2,8 @@
 import type { ServiceDatabase } from "svc-access/database";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BootstrapLinks, LINK_LIFE_MS } from "../../src/bootstrap/bootstrap-links.ts";
-import type { BootstrapTables } from "../../src/store/bootstrap-tables.ts";
-import type { IamTables } from "../../src/store/tables.ts";
+import type { BootstrapTables } from "../../src/ground/store/bootstrap-tables.ts";
+import type { IamTables } from "../../src/ground/store/tables.ts";
 import { FIRST, linkOf, open, ownersOf, send } from "../support/bootstrap.ts";
 import { type IamService, startIam } from "../support/iam-service.ts";
 

@@ -1,10 +1,32 @@
 /** The first owner of a zone whose users are another provider's: whoever logs in by the link. */
 import { openAuditLog } from "svc-access/runtime";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 import { freePort } from "../../../../test/support/free-port.ts";
-import { FIRST, linkOf, open, ownersOf, send } from "../support/bootstrap.ts";
+import { UsedLinks } from "../../src/bootstrap/used-links.ts";
+import {
+  FIRST,
+  holdBootstrapJob,
+  linkOf,
+  open,
+  ownersOf,
+  recordedOwners,
+  runBootstrapJob,
+  send,
+  withoutAudit,
+} from "../support/bootstrap.ts";
 import { Browser } from "../support/browser.ts";
+import { addUser } from "../support/browser-login.ts";
 import { type IamService, startIam } from "../support/iam-service.ts";
+import { PASSWORD } from "../support/memory-accounts.ts";
 
 const CLIENT = {
   id: "0b0c1f0e-5a53-4f6e-9d0e-6f1d5a3b8c11",
@@ -62,14 +84,17 @@ let clients = 0;
 const from = () => ({ headers: { "x-forwarded-for": `203.0.113.${++clients % 256}` } });
 
 /** Opens a link in a browser, and logs in at the provider, up to the callback. */
-async function untilCallback(browser: Browser, url: string): Promise<URL> {
+async function untilCallback(
+  browser: Browser,
+  url: string,
+  fields = { username: FIRST["username"] ?? "", password: FIRST["password"] ?? "" },
+): Promise<URL> {
   const page = await browser.open(url, from());
   expect(page.status, page.text).toBe(200);
   const login =
     /<a class="button" href="([^"]*)"/.exec(page.text)?.[1]?.replaceAll("&amp;", "&") ?? "";
   const there = new Browser(provider.origin);
   const form = await there.open(login);
-  const fields = { username: FIRST["username"] ?? "", password: FIRST["password"] ?? "" };
   const back = await there.submit(form, { action: "login", ...fields });
   return new URL(back.url);
 }
@@ -96,6 +121,65 @@ test("whoever logs in by the link becomes the owner, once [IDP-25]", async () =>
   expect(JSON.stringify(events)).not.toContain(token);
 });
 
+describe("a link whose use could not be recorded [IDP-25]", () => {
+  const runJob = async (job: { release(): void }) => {
+    job.release();
+    await runBootstrapJob(iam);
+    await runBootstrapJob(iam);
+  };
+  const use = async (url: string) => {
+    const browser = new Browser(iam.origin);
+    const callback = await untilCallback(browser, url);
+    return () => browser.open(callback.href, from());
+  };
+  let before = 0;
+  beforeEach(async () => {
+    before = (await recordedOwners(iam)).length;
+  });
+  const recorded = async () => (await recordedOwners(iam)).slice(0, -before || undefined);
+  /** Makes the owner, and nothing more. */
+  const useAndCrash = async (url: string) => {
+    const job = holdBootstrapJob();
+    const finish = await use(url);
+    const crash = vi.spyOn(UsedLinks.prototype, "record").mockRejectedValue(new Error("killed"));
+    onTestFinished(() => crash.mockRestore());
+    expect((await finish()).status).toBe(500);
+    crash.mockRestore();
+    expect(await ownersOf(iam, "other")).toEqual([owner]);
+    expect(await recorded()).toEqual([]);
+    return job;
+  };
+
+  test("works again, and records it then", async () => {
+    const { url } = await linkOf(iam, "other");
+    holdBootstrapJob();
+    const finish = await use(url);
+    expect((await withoutAudit(iam, finish)).status).toBe(503);
+    expect(await (await use(url))()).toMatchObject({ status: 200 });
+    expect(await recorded()).toEqual([owner]);
+    expect((await new Browser(iam.origin).open(url, from())).status).toBe(404);
+  });
+
+  test("is completed by the job if the process ended", async () => {
+    const { url } = await linkOf(iam, "other");
+    await runJob(await useAndCrash(url));
+    expect(await recorded()).toEqual([owner]);
+    expect((await new Browser(iam.origin).open(url, from())).status).toBe(404);
+  });
+
+  test("makes nobody else the owner", async () => {
+    await addUser(provider, "bob");
+    const { url } = await linkOf(iam, "other");
+    const job = await useAndCrash(url);
+    const browser = new Browser(iam.origin);
+    const callback = await untilCallback(browser, url, { username: "bob", password: PASSWORD });
+    expect((await browser.open(callback.href, from())).status).toBe(404);
+    expect(await ownersOf(iam, "other")).toEqual([owner]);
+    await runJob(job);
+    expect(await recorded()).toEqual([owner]);
+  });
+});
+
 test("the cookie of a login is for these pages only", async () => {
   const { url } = await linkOf(iam, "other");
   const browser = new Browser(iam.origin);
@@ -108,6 +192,13 @@ test("the cookie of a login is for these pages only", async () => {
 });
 
 describe("a callback that makes nobody the owner [IDP-25]", () => {
+  const failures = async () => {
+    const log = await openAuditLog(iam.options.configuration);
+    const { events } = await log.list({ type: "bootstrap.failed" });
+    await log.close();
+    return events.map(({ subject, data }) => `${subject} ${data.details?.["reason"]}`);
+  };
+
   test.each<[string, (url: URL) => void]>([
     ["without its state", (url) => url.searchParams.delete("state")],
     ["with another state", (url) => url.searchParams.set("state", "x".repeat(43))],
@@ -122,8 +213,10 @@ describe("a callback that makes nobody the owner [IDP-25]", () => {
     const browser = new Browser(iam.origin);
     const callback = await untilCallback(browser, url);
     change(callback);
+    const before = (await failures()).length;
     expect((await browser.open(callback.href, from())).status).toBe(400);
     expect(await ownersOf(iam, "other")).toEqual([]);
+    expect((await failures()).slice(0, -before || undefined)).toEqual(["zone:other refused"]);
   });
 
   test.each<[string, (kept: string) => readonly string[]]>([

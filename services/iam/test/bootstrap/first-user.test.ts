@@ -1,22 +1,32 @@
 /** The first owner of a zone with local users. */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ServiceDatabase } from "svc-access/database";
 import { openAuditLog } from "svc-access/runtime";
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openPostgres, query } from "../../../../test/support/postgres.ts";
-import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
 import { BootstrapLinks, LINK_LIFE_MS } from "../../src/bootstrap/bootstrap-links.ts";
 import { FirstUser } from "../../src/bootstrap/first-user.ts";
 import { makeLink } from "../../src/bootstrap/make-link.ts";
+import { UsedLinks } from "../../src/bootstrap/used-links.ts";
 import { ZoneOwners } from "../../src/bootstrap/zone-owners.ts";
 import type { LoadedIamConfig } from "../../src/config/load-iam-config.ts";
+import type { BootstrapTables } from "../../src/ground/store/bootstrap-tables.ts";
+import type { IamTables } from "../../src/ground/store/tables.ts";
+import type { UserTables } from "../../src/ground/store/user-tables.ts";
 import { STYLE_SOURCE } from "../../src/pages/style-sheet.ts";
-import type { BootstrapTables } from "../../src/store/bootstrap-tables.ts";
-import type { IamTables } from "../../src/store/tables.ts";
-import type { UserTables } from "../../src/store/user-tables.ts";
-import { FIRST, linkOf, open, ownersOf, send } from "../support/bootstrap.ts";
+import { LocalAccounts } from "../../src/people/accounts/local-accounts.ts";
+import {
+  FIRST,
+  holdBootstrapJob,
+  linkOf,
+  open,
+  ownersOf,
+  recordedOwners,
+  runBootstrapJob,
+  send,
+  withoutAudit,
+} from "../support/bootstrap.ts";
+import { everythingStored } from "../support/everything-stored.ts";
 import { serviceHasher } from "../support/hash-cost.ts";
 import { asUser, type IamService, startIam } from "../support/iam-service.ts";
 
@@ -143,6 +153,22 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     await log.close();
   });
 
+  test("whose form is checked while the same form makes the user shows the user", async () => {
+    await start();
+    const { token } = await linkOf(iam);
+    const { findForLogin } = LocalAccounts.prototype;
+    let first: number | undefined;
+    const find = vi.spyOn(LocalAccounts.prototype, "findForLogin");
+    onTestFinished(() => find.mockRestore());
+    find.mockImplementationOnce(async function (this: LocalAccounts, ...args) {
+      first = (await send(iam, { ...FIRST, token })).status;
+      return findForLogin.apply(this, args);
+    });
+    const second = await send(iam, { ...FIRST, token });
+    expect([first, second.status]).toEqual([200, 200]);
+    expect(second.text.replaceAll(/<[^>]*>/g, "")).toContain("root owns acme");
+  });
+
   test("shows no user before it is the owner, and works again after a failure", async () => {
     await start();
     const { path, token } = await linkOf(iam);
@@ -182,6 +208,58 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     expect(await ownersOf(iam)).toEqual([`user:${user?.id}`]);
   });
 
+  test("makes no user while its use cannot be recorded, and works again then", async () => {
+    await start();
+    holdBootstrapJob();
+    const { token } = await linkOf(iam);
+    const failed = await withoutAudit(iam, () => send(iam, { ...FIRST, token }));
+    expect(failed.status, failed.text).toBe(503);
+    expect(await users(iam)).toEqual([]);
+    expect((await send(iam, { ...FIRST, token })).status).toBe(200);
+    const [user] = await users(iam);
+    expect(await ownersOf(iam)).toEqual([`user:${user?.id}`]);
+    expect(await recordedOwners(iam)).toEqual([`user:${user?.id}`]);
+  });
+
+  test.each<[string, (token: string) => Promise<unknown>]>([
+    ["again", (token) => send(iam, { ...FIRST, token })],
+    ["by the job", () => runBootstrapJob(iam)],
+  ])("is recorded %s if the process ended between owner and event", async (_, retry) => {
+    await start();
+    const job = holdBootstrapJob();
+    const { token } = await linkOf(iam);
+    const crash = vi.spyOn(UsedLinks.prototype, "record").mockRejectedValue(new Error("killed"));
+    onTestFinished(() => crash.mockRestore());
+    expect((await send(iam, { ...FIRST, token })).status).toBe(500);
+    crash.mockRestore();
+    expect(await recordedOwners(iam)).toEqual([]);
+    expect(await ownersOf(iam)).toHaveLength(1);
+    job.release();
+    await retry(token);
+    expect(await users(iam)).toHaveLength(1);
+    expect(await recordedOwners(iam)).toEqual(await ownersOf(iam));
+  });
+
+  test("whose user cannot be made is recorded once by the job", async () => {
+    await start();
+    const job = holdBootstrapJob();
+    const { token } = await linkOf(iam);
+    const crash = vi.spyOn(databaseOf(iam), "inTransaction");
+    crash.mockRejectedValue(new Error("killed"));
+    expect((await send(iam, { ...FIRST, token })).status).toBe(500);
+    crash.mockRestore();
+    const accounts = new LocalAccounts(databaseOf(iam).as<UserTables>().kysely, "acme");
+    const other = { username: "root", displayName: "Other", email: "o@example.com" };
+    await accounts.create({ ...other, passwordHash: "none" });
+    job.release();
+    await runBootstrapJob(iam);
+    await runBootstrapJob(iam);
+    expect(await recordedOwners(iam)).toEqual(await ownersOf(iam));
+    // With another name, the link makes the user.
+    expect((await send(iam, { ...FIRST, username: "ruth", token })).status).toBe(200);
+    expect((await users(iam)).map(({ username }) => username).sort()).toEqual(["root", "ruth"]);
+  });
+
   test("is completed by the job, also after its time", async () => {
     await start();
     const database = databaseOf(iam);
@@ -191,7 +269,9 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     const accounts = new LocalAccounts(database.as<UserTables>().kysely, "acme");
     const hasher = serviceHasher;
     const record = vi.fn(async () => {});
-    const job = new FirstUser({ database, links, owners, accounts, hasher, recorder: { record } });
+    const used = new UsedLinks();
+    const recorder = { record };
+    const job = new FirstUser({ database, links, owners, used, accounts, hasher, recorder });
     const signal = new AbortController().signal;
     const { token } = await linkOf(iam);
     const { token: idle } = await linkOf(iam);
@@ -237,8 +317,7 @@ test("neither audit nor database has the token or the password of a link [IDP-8,
     ["bootstrap.used", "CRITICAL", ["owner"]],
     ["bootstrap.link_made", "CRITICAL", ["expires"]],
   ]);
-  const files = readdirSync(iam.folder).map((name) => readFileSync(join(iam.folder, name)));
-  const kept = Buffer.concat(files).toString("latin1");
+  const kept = await everythingStored(iam);
   expect(kept).toContain("bootstrap.used");
   expect(kept).not.toContain(token);
   expect(kept).not.toContain(FIRST["password"]);

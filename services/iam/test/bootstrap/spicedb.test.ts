@@ -8,6 +8,7 @@ import {
   startSpicedb,
 } from "../../../../test/support/spicedb.ts";
 import { makeLink } from "../../src/bootstrap/make-link.ts";
+import { ZoneOwners } from "../../src/bootstrap/zone-owners.ts";
 import type { LoadedIamConfig } from "../../src/config/load-iam-config.ts";
 import { FIRST, linkOf, ownersOf, send } from "../support/bootstrap.ts";
 import { type IamService, startIam } from "../support/iam-service.ts";
@@ -38,5 +39,18 @@ describe.skipIf(spicedbIsAbsent())("with SpiceDB", () => {
     expect(await ownersOf(iam)).toHaveLength(1);
     const { configuration } = iam.options;
     expect(await makeLink(configuration as LoadedIamConfig, "acme")).toBeUndefined();
+  });
+
+  test("an owner is made together with the mark of the link", async () => {
+    const owners = new ZoneOwners(iam.options.engine as SpicedbEngine);
+    const { signal } = new AbortController();
+    expect(await owners.makeFirstOwner("marked", "alice", signal, "a-link")).toBe(true);
+    expect(await owners.makeFirstOwner("marked", "alice", signal, "another")).toBe(false);
+    const marks = () =>
+      Promise.all(["a-link", "another"].map((mark) => owners.hasMark(mark, "alice", signal)));
+    expect(await marks()).toEqual([true, false]);
+    await owners.removeMark("a-link", "alice", signal);
+    expect(await marks()).toEqual([false, false]);
+    expect(await ownersOf(iam, "marked")).toEqual(["user:alice"]);
   });
 });

@@ -1,10 +1,14 @@
 /** `svc-iam audit`, as processes of the owner of a zone. */
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { columnsOf } from "../../../../test/support/effort.ts";
 import { CommandLine, endOf, startOwned } from "../support/command-line.ts";
 import type { IamService } from "../support/iam-service.ts";
+
+const PASSWORD = "seven green parrots sing";
 
 let iam: IamService;
 let line: CommandLine;
@@ -12,6 +16,7 @@ beforeAll(async () => {
   iam = await startOwned();
   line = new CommandLine();
   await line.logIn(iam);
+  writeFileSync(join(line.folder, "password"), PASSWORD);
 });
 afterAll(() => iam.stop());
 
@@ -29,7 +34,7 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
   [
     "a principal without a type",
     ["--principal", "alice"],
-    /"alice" is not a valid resource: write type:id/,
+    /--principal "alice" has no type: write type:id, such as user:alice/,
   ],
   ["a principal that nobody is", ["--principal", "user:carol"], /no user has the id or user name/],
   ["an unknown decision", ["--decision", "maybe"], /'maybe' is invalid/],
@@ -49,6 +54,15 @@ describe.each(["query", "export", "follow"].map((name, turn) => ({ name, turn })
   },
 );
 
+test("a position that is none is refused with where positions come from [CMD-3]", async () => {
+  expect(await line.run("audit", "follow", "--position", "x")).toEqual({
+    status: 2,
+    stdout: "",
+    stderr:
+      "svc-iam: the position is malformed (INVALID_ARGUMENT): write one that svc-iam audit follow --format json has printed\n",
+  });
+});
+
 test("a query that finds nothing says so, but not beside JSON [CMD-5]", async () => {
   const query = ["audit", "query", "--request-id", "none"];
   expect(await line.run(...query)).toEqual({
@@ -67,8 +81,13 @@ test("events are found by a user's name, newest first or all of them [CMD-5]", a
   await line.json("relationship", "write", "zone:acme#admin@service:one");
   await line.json("relationship", "write", "zone:acme#admin@service:two");
   const query = await line.run("audit", "query", "--principal", "user:root", "--limit", "2");
-  expect(query.stdout.split("\n")).toHaveLength(3);
-  expect(query.stdout).toMatch(/^\d{4}-\S+ OK [A-Z]+ \S+ user:[0-9a-f-]{36} /);
+  const [header, ...rows] = query.stdout.split("\n");
+  expect(header).toMatch(/^TIME +RESULT +RISK +EVENT +CALLER .* REASON$/);
+  expect(rows).toHaveLength(3);
+  expect(rows[0]).toMatch(/^\d{4}-\S+ +OK +[A-Z]+ +\S+ +user:[0-9a-f-]{36} /);
+  expect(rows[0]?.indexOf("user:")).toBe(header?.indexOf("CALLER"));
+  const one = await line.run("audit", "query", "--principal", "user:root", "--limit", "1");
+  expect(one.stderr).toBe("svc-iam: the newest event; --limit shows more\n");
   expect(query.stderr).toBe("svc-iam: the newest 2 events; --limit shows more\n");
   const exported = await line.run(
     "audit",
@@ -86,6 +105,17 @@ test("events are found by a user's name, newest first or all of them [CMD-5]", a
   expect(exported.stderr).toBe(`svc-iam: ${events.length} events\n`);
   const times = events.map(({ time }) => time);
   expect(times).toEqual([...times].sort());
+});
+
+test("the event of a refusal says which right was missing [CMD-5]", async () => {
+  await line.json(
+    ...["user", "create", "dan", "--email", "dan@example.com", "--password-file", "password"],
+  );
+  const dan = new CommandLine();
+  await dan.logIn(iam, { username: "dan", password: PASSWORD });
+  expect((await dan.run("user", "create", "eve", "--email", "eve@example.com")).status).toBe(2);
+  const refused = ["audit", "query", "--code", "FORBIDDEN", "--principal", "user:dan"];
+  expect((await line.run(...refused)).stdout).toMatch(/ needs manage_users on zone:acme\n$/);
 });
 
 test("events are followed until a signal, from a position [CMD-5]", async () => {

@@ -47,6 +47,11 @@ const WRONG: readonly [string, () => readonly string[], RegExp][] = [
     () => ["login", iam.origin, "--client-id", LOGIN_CLIENT],
     /--client-id/,
   ],
+  [
+    "a port that HTTP clients refuse",
+    () => ["login", "http://127.0.0.1:9"],
+    /\/oidc cannot be reached or used: the port belongs to another protocol/,
+  ],
   ["an unknown flag", () => ["login", "--nothing"], /unknown option '--nothing'/],
   ["an argument of logout", () => ["logout", "all"], /too many arguments/],
 ];
@@ -80,7 +85,12 @@ describe("a file of the login", () => {
       0o600,
       /the login has ended: run svc-iam login/,
     ],
-    ["of a server that does not answer", JSON.stringify(LOGIN), 0o600, /cannot answer now/],
+    [
+      "of a server that does not answer",
+      JSON.stringify(LOGIN),
+      0o600,
+      /the server http:\/\/127\.0\.0\.1:1021 cannot be reached or used: nothing listens there/,
+    ],
   ];
   test.each(columnsOf(FILES, 1, 3))("%s is refused", async (_, text, mode, message) => {
     const line = new CommandLine({ SVC_IAM_LOGIN_FILE: "login.json" });
@@ -136,6 +146,21 @@ test("a person logs in with a browser, commands act as this person, and logout e
   expect(refreshed.refreshToken).not.toBe(saved.refreshToken);
   expect(refreshed.expires).toBeGreaterThan(Date.now() + 60_000);
 
+  const id = (await line.json("whoami")).id;
+  const who = await line.run("whoami");
+  expect([who.status, who.stderr]).toEqual([0, ""]);
+  expect(who.stdout).toBe(
+    `root (user:${id}) of acme at ${iam.origin}, until the session ends; svc-iam session list shows it\n`,
+  );
+  const token = await line.run("token");
+  expect([token.status, token.stderr]).toEqual([0, ""]);
+  const headers = { authorization: `Bearer ${token.stdout.trim()}` };
+  expect((await fetch(`${iam.origin}/v1/iam/me`, { headers })).status).toBe(200);
+  expect(await line.json("token")).toEqual({
+    accessToken: expect.any(String),
+    expires: expect.stringMatching(/Z$/),
+  });
+
   const ended = await line.run("logout");
   expect(ended).toEqual({
     status: 0,
@@ -144,6 +169,7 @@ test("a person logs in with a browser, commands act as this person, and logout e
   });
   expect(existsSync(line.loginFile)).toBe(false);
   expect((await line.run("logout")).stderr).toBe("svc-iam: nobody is logged in\n");
+  expect(await line.json("logout")).toEqual({});
   // Whoever has a copy of the file has nothing.
   const copied = { ...refreshed, expires: 0 };
   writeFileSync(line.loginFile, JSON.stringify(copied), { mode: 0o600 });

@@ -26,10 +26,21 @@ async function run(
   authz: object = EMBEDDED,
   ...flags: readonly string[]
 ) {
+  return runWith({ address: "127.0.0.1:0" }, command, database, authz, ...flags);
+}
+
+/** The same, with the settings of the HTTP port. */
+async function runWith(
+  http: object,
+  command: "migrate" | "serve",
+  database: object,
+  authz: object = EMBEDDED,
+  ...flags: readonly string[]
+) {
   const settings = {
     environment: "test",
     service: "iam",
-    server: { http: { address: "127.0.0.1:0" }, grpc: { address: "127.0.0.1:0" } },
+    server: { http, grpc: { address: "127.0.0.1:0" } },
     security: {
       authn: {
         mode: "hybrid",
@@ -79,6 +90,8 @@ describe("the tables of PostgreSQL", async () => {
         `alter default privileges in schema svc_access grant select, insert, update, delete on tables to ${name}`,
       );
       const asService = { driver: "postgres", url: at(name) };
+      writeFileSync(keys, randomBytes(32).toString("base64"));
+      onTestFinished(() => rmSync(keys, { force: true }));
       const early = await run("serve", asService);
       expect(early.status).toBe(2);
       expect(early.stderr).toMatch(
@@ -92,10 +105,9 @@ describe("the tables of PostgreSQL", async () => {
       expect(migrated).toEqual({ status: 0, stdout: "created the tables\n", stderr: "" });
       const again = { status: 0, stdout: "the tables already have this version\n", stderr: "" };
       expect(await run("migrate", asService)).toEqual(again);
-      // The start comes as far as the key file: no table and no right is missing.
-      expect((await run("serve", asService)).stderr).toMatch(
-        /^svc-iam: the server does not start: iam\.encryption_key_file: /m,
-      );
+      // The start comes as far as the port, an address of no machine: no table and no right is missing.
+      const { stderr } = await runWith({ address: "192.0.2.1:18080" }, "serve", asService);
+      expect(stderr).toMatch(/^svc-iam: the server does not start: .*192\.0\.2\.1:18080/m);
     },
   );
 });
@@ -154,6 +166,6 @@ test.each([
   const { status, stderr } = await run("serve", { driver: "sqlite", file: join(folder, "iam.db") });
   rmSync(keys, { force: true });
   expect(status).toBe(2);
-  expect(stderr).toMatch(/^svc-iam: the server does not start: iam\.encryption_key_file: /m);
+  expect(stderr).toMatch(/^svc-iam: \S+:\d+:\d+ iam\.encryption_key_file: [^\n]+\n$/);
   expect(stderr).toMatch(message);
 });

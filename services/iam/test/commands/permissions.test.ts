@@ -1,4 +1,5 @@
 /** `svc-iam check`, `who-can` and `relationship`, as processes of the owner of a zone. */
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -33,6 +34,9 @@ async function ownerId(): Promise<string> {
   const page = await iam.options.engine?.readRelationships(filter);
   return page?.items[0]?.subject.id ?? "";
 }
+
+/** The id of no group. */
+const NOBODY = "5f0c2d1e-0000-4000-8000-000000000000";
 
 const WRONG: readonly [string, readonly string[], RegExp][] = [
   [
@@ -82,6 +86,60 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     ["who-can", "owner", "zone:acme", "--type", "group#member"],
     /--type "group#member" is not a valid type: write a type of the model, such as user/,
   ],
+  ...(
+    [
+      [["check", "me", "owner", "zne:acme"], 'the model has no type "zne"; did you mean "zone"?'],
+      [
+        ["check", "usr:alice", "owner", "zone:acme"],
+        'the model has no type "usr"; did you mean "user"?',
+      ],
+      [
+        ["check", "user:alice", "manage_user", "zone:acme"],
+        'the type zone has no relation or permission "manage_user"; did you mean "manage_users"?',
+      ],
+      [
+        ["who-can", "ownr", "zone:acme"],
+        'the type zone has no relation or permission "ownr"; did you mean "owner"?',
+      ],
+      [
+        ["who-can", "owner", "zone:acme", "--type", "usr"],
+        'the model has no type "usr"; did you mean "user"?',
+      ],
+      [
+        ["relationship", "write", "zone:acme#owner@usr:alice"],
+        'the model has no type "usr"; did you mean "user"?',
+      ],
+      [["relationship", "list", "--resource", "gruop"], 'no type "gruop"; did you mean "group"?'],
+      ...[
+        ["write", "zone:acme#ownr@user:alice"],
+        ["delete", "zone:acme#ownr@user:alice"],
+        ["list", "--resource", "zone", "--relation", "ownr"],
+      ].map(
+        (args) =>
+          [
+            ["relationship", ...args],
+            'the type zone has no relation "ownr"; it has owner, ',
+            'did you mean "owner"?',
+          ] as const,
+      ),
+    ] as const
+  ).map(([args, ...texts]): [string, readonly string[], RegExp] => [
+    `a misspelt name: ${args.join(" ")}`,
+    args,
+    new RegExp(
+      `${texts.map((text) => text.replace(/[?()]/g, "\\$&")).join(".*")} \\(INVALID_ARGUMENT\\)\n$`,
+    ),
+  ]),
+  [
+    "a type that is like no other",
+    ["check", "me", "owner", "skyscraper:x"],
+    /the model has no type "skyscraper"; its types are [a-z_]+, [^;]* \(INVALID_ARGUMENT\)\n$/,
+  ],
+  [
+    "a permission that is like no other",
+    ["check", "me", "fly", "zone:acme"],
+    /has no relation or permission "fly"; it has [a-z_]+, [^;]* \(INVALID_ARGUMENT\)\n$/,
+  ],
   ["a group without a command", ["relationship"], /^Usage: svc-iam relationship/],
   ["an unknown command of a group", ["relationship", "touch"], /unknown command 'touch'/],
   [
@@ -99,6 +157,11 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     "a relation that the model lacks",
     ["relationship", "write", "zone:acme#pilot@user:alice"],
     /pilot.*\(INVALID_ARGUMENT\)/,
+  ],
+  [
+    "the place of a group",
+    ["relationship", "write", `group:${NOBODY}#parent@group:${NOBODY}`],
+    /\(FORBIDDEN\): use svc-iam group create --parent or svc-iam group move\n$/,
   ],
   [
     "an export of an object",
@@ -130,7 +193,12 @@ test("a relationship is written by names, decides, is explained and deleted [CMD
     stderr: "svc-iam: 1 relationship written\n",
   });
   const again = await line.run("relationship", "write", text, "--create");
-  expect([again.status, again.stderr]).toEqual([2, expect.stringContaining("(ALREADY_EXISTS)")]);
+  expect([again.status, again.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /exist.* \(ALREADY_EXISTS\): leave out --create to keep those that exist\n$/,
+    ),
+  ]);
 
   const stored = `zone:acme#user_manager@user:${ids["alice"]}`;
   const explained = await line.run(
@@ -146,7 +214,7 @@ test("a relationship is written by names, decides, is explained and deleted [CMD
 
   const who = await line.run("who-can", "manage_users", "zone:acme");
   expect([who.status, who.stderr]).toEqual([0, ""]);
-  expect(who.stdout).toContain(`user:${ids["alice"]}  ${stored}\n`);
+  expect(who.stdout).toContain(`user:${ids["alice"]}  alice  ${stored}\n`);
   expect(who.stdout).toContain(`user:${ids["root"]}`);
   expect(await line.json("who-can", "manage_users", "zone:acme", "--type", "user")).toHaveLength(2);
 
@@ -159,9 +227,27 @@ test("a relationship is written by names, decides, is explained and deleted [CMD
     "user_manager",
   );
   expect(listed.stdout).toBe(
-    `RESOURCE   RELATION      SUBJECT\nzone:acme  user_manager  user:${ids["alice"]}\n`,
+    [
+      "RESOURCE   RELATION      SUBJECT                                    NAME",
+      `zone:acme  user_manager  user:${ids["alice"]}  alice`,
+      "",
+    ].join("\n"),
   );
   expect(await line.json("relationship", "delete", text)).toMatchObject({ count: 1 });
+  expect(await line.run("relationship", "delete", text)).toEqual({
+    status: 0,
+    stdout: "",
+    stderr: "svc-iam: 0 relationships deleted: it did not exist\n",
+  });
+  const told = await line.run("check", "user:alice", "manage_users", "zone:acme", "--explain");
+  expect(told.status).toBe(1);
+  expect(told.stdout).toMatch(
+    /^not allowed\nnot held: zone:acme#[a-z_]+, .*zone:acme#user_manager.*\nno {2}zone:acme#manage_users: union\n/,
+  );
+  const denied = await line.run(
+    ...["check", "user:alice", "manage_users", "zone:acme", "--explain", "--format", "json"],
+  );
+  expect([denied.status, JSON.parse(denied.stdout)]).toMatchObject([1, { allowed: false }]);
   expect((await line.run("check", "user:alice", "manage_users", "zone:acme")).status).toBe(1);
 });
 
@@ -169,7 +255,13 @@ test("what is exported can be imported, and a line that is wrong is named [CMD-2
   const exported = await line.run("relationship", "export", "--resource", "zone");
   expect(exported).toMatchObject({ status: 0, stdout: `zone:acme#owner@user:${ids["root"]}\n` });
   const file = join(line.folder, "relationships.txt");
-  const lines = ["// who sees users", "", "zone:acme#user_viewer@user:bob", exported.stdout];
+  const lines = [
+    "// who sees users",
+    "",
+    "# and who owns",
+    "zone:acme#user_viewer@user:bob",
+    exported.stdout,
+  ];
   writeFileSync(file, lines.join("\n"));
   expect(await line.json("relationship", "import", file)).toEqual({ count: 2 });
   expect((await line.run("check", "user:bob", "view_users", "zone:acme")).status).toBe(0);
@@ -185,6 +277,71 @@ test("what is exported can be imported, and a line that is wrong is named [CMD-2
     expect.stringMatching(/^svc-iam: -:2: "zone" is not a valid relationship/),
   ]);
   expect((await line.run("check", "user:bob", "admin", "zone:acme")).status).toBe(1);
+});
+
+test("an export in JSON can be imported, and the line that the server refuses is named [CMD-2]", async () => {
+  const exported = await line.run(
+    "relationship",
+    "export",
+    "--resource",
+    "zone",
+    "--format",
+    "json",
+  );
+  const input = `${exported.stdout}zone:acme#user_viewer@user:alice\nzone:acme#pilot@user:bob\nzone:acme#admin@user:bob\n`;
+  const lines = input.split("\n").length - 1;
+  const refused = await line.runWith(input, "relationship", "import", "-");
+  expect([refused.status, refused.stderr.split("\n")]).toEqual([
+    2,
+    [
+      expect.stringMatching(
+        new RegExp(
+          `^svc-iam: -:${lines - 1}: .*pilot.*\\(INVALID_ARGUMENT\\); the first ${lines - 2} of ${lines} are written$`,
+        ),
+      ),
+      "",
+    ],
+  ]);
+  expect((await line.run("check", "user:alice", "view_users", "zone:acme")).status).toBe(0);
+  expect((await line.run("check", "user:bob", "admin", "zone:acme")).status).toBe(1);
+  await line.json("relationship", "delete", "zone:acme#user_viewer@user:alice");
+});
+
+test("the help of import filters an export, as text and as JSON, to what can be imported [CMD-2]", async () => {
+  const above = await line.json("group", "create", "Above");
+  const below = await line.json("group", "create", "Below", "--parent", "Above");
+  await line.json("group", "add-member", "Below", "user:bob");
+  const types = ["relationship", "export", "--resource", "zone", "group"];
+  const exported = await line.run(...types);
+  expect(exported.stdout).toContain(`group:${below.id}#parent@group:${above.id}\n`);
+  const { stdout: help } = await line.run("relationship", "import", "--help");
+  const filters = help.split("\n").filter((text) => /^ +(grep|jq) /.test(text));
+  expect(filters.map((text) => text.trim().split(" ")[0])).toEqual(["grep", "jq"]);
+  writeFileSync(join(line.folder, "relationships.txt"), exported.stdout);
+  const json = await line.run(...types, "--format", "json");
+  writeFileSync(join(line.folder, "relationships.ndjson"), json.stdout);
+  const kept = exported.stdout
+    .trim()
+    .split("\n")
+    .filter((text) => !/#(zone|parent)@/.test(text));
+  expect(kept).toContain(`group:${below.id}#member@user:${ids["bob"]}`);
+  for (const filter of filters) {
+    const filtered = execFileSync("sh", ["-c", filter], { cwd: line.folder, encoding: "utf8" });
+    const { status, stderr } = await line.runWith(filtered, "relationship", "import", "-");
+    expect([status, stderr]).toEqual([0, `svc-iam: ${kept.length} relationships written\n`]);
+  }
+});
+
+test("an import of binary data is refused on one line [CMD-3]", async () => {
+  const file = join(line.folder, "binary");
+  writeFileSync(file, Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 0xff, 0xfe]));
+  const { status, stderr } = await line.run("relationship", "import", file);
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^svc-iam: \S+binary:1 is not a line of text with a relationship: [^\n]+\n$/,
+    ),
+  ]);
 });
 
 test("several types are exported, as text or as JSON on lines [CMD-2]", async () => {
@@ -203,4 +360,10 @@ test("the server decides what a person may do [CMD-2]", async () => {
   expect([own.status, own.stdout]).toEqual([1, "not allowed\n"]);
   const refused = await bob.run("relationship", "write", `zone:acme#owner@user:${ids["bob"]}`);
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("(FORBIDDEN)")]);
+  // Who sees relationships, but no users, gets the list without names.
+  await line.run("relationship", "delete", "zone:acme#user_viewer@user:bob");
+  await line.json("relationship", "write", "zone:acme#permission_admin@user:bob");
+  const listed = await bob.run("relationship", "list", "--resource", "zone:acme");
+  expect(listed.status).toBe(0);
+  expect(listed.stdout).toContain(`zone:acme  owner             user:${ids["root"]}  -\n`);
 });

@@ -50,7 +50,11 @@ const withClients = (...clients: readonly object[]) =>
   configuration((config) => void (config.iam.clients = clients));
 
 const WRONG: readonly [string, () => readonly string[], RegExp][] = [
-  ["no configuration", () => ["client", "list", "none.yaml"], /none\.yaml has 1 problem/],
+  [
+    "no configuration",
+    () => ["client", "list", "none.yaml"],
+    /^svc-iam: none\.yaml does not exist/,
+  ],
   [
     "a configuration without a system token",
     () => [
@@ -69,7 +73,25 @@ const WRONG: readonly [string, () => readonly string[], RegExp][] = [
         config.security.authn.internal_call.system_token = `${SYSTEM_TOKEN}x`;
       }),
     ],
-    /does not accept|FORBIDDEN/,
+    /^svc-iam: the server does not accept the system token of \S+ \(.*\): name the configuration that the server runs with, or/,
+  ],
+  [
+    "a file of the system token that does not exist",
+    () => [
+      "client",
+      "list",
+      configuration((config) => {
+        const { internal_call } = config.security.authn;
+        delete internal_call.system_token;
+        internal_call.system_token_file = "/absent/system-token";
+      }),
+    ],
+    /^svc-iam: security\.authn\.internal_call\.system_token_file: .*\/absent\/system-token does not exist; create it/,
+  ],
+  [
+    "flags of the signing key for that of the database",
+    () => ["key", "rotate", withClients(), "--encryption", "--urgent"],
+    /--encryption works on the database: leave out --urgent and --server/,
   ],
   [
     "a server that is not a URL",
@@ -79,7 +101,7 @@ const WRONG: readonly [string, () => readonly string[], RegExp][] = [
   [
     "a server that does not answer",
     () => ["client", "list", withClients(), "--server", "http://127.0.0.1:9"],
-    /cannot answer now/,
+    /the server http:\/\/127\.0\.0\.1:9 cannot be reached or used: nothing listens there: check the address/,
   ],
   [
     "a client with the id of another one",
@@ -89,7 +111,7 @@ const WRONG: readonly [string, () => readonly string[], RegExp][] = [
   [
     "a key that is not published long enough",
     () => ["key", "rotate", withClients()],
-    /repeat after .*\(FAILED_PRECONDITION\)/,
+    /repeat after .*, or use --urgent .*\(FAILED_PRECONDITION\)/,
   ],
 ];
 

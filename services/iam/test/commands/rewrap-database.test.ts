@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { Kysely } from "svc-access/database";
+import { openAuditLog } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../../../../test/support/programs.ts";
 import { SEALED_COLUMNS } from "../../src/commands/rewrap-database.ts";
-import { FactorStore } from "../../src/factors/factor-store.ts";
-import { newTotpSecret } from "../../src/factors/totp.ts";
-import { EncryptionKeys } from "../../src/secrets/encryption-keys.ts";
-import { SecretBox } from "../../src/secrets/secret-box.ts";
-import type { FactorTables } from "../../src/store/factor-tables.ts";
+import { EncryptionKeys } from "../../src/ground/secrets/encryption-keys.ts";
+import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
+import { FactorStore } from "../../src/people/factors/factor-store.ts";
+import { newTotpSecret } from "../../src/people/factors/one-time-codes.ts";
 import { Browser } from "../support/browser.ts";
 import { databaseOf, logInBrowser } from "../support/browser-login.ts";
 import { AS_HUB, asUser, type IamService, startIam } from "../support/iam-service.ts";
@@ -46,6 +47,13 @@ async function refresh({ refreshToken }: LoggedIn) {
   return body.tokens as LoggedIn;
 }
 
+async function rewrapEvents() {
+  const log = await openAuditLog(iam.options.configuration);
+  const { events } = await log.list({ type: "encryption_key.rewrapped" });
+  await log.close();
+  return events;
+}
+
 /** Starts the service again on the same data, as after a change of the key file. */
 async function restart(): Promise<void> {
   await iam.stop();
@@ -62,12 +70,26 @@ test("the encryption key is replaced while the service runs, and logins continue
   tokens = await refresh(tokens);
   const { status, stdout, stderr } = await rewrap();
   expect([status, stderr]).toEqual([0, ""]);
+  const events = await rewrapEvents();
+  const rewrapped = Number(stdout.split(" ")[0]);
+  expect(events.map(({ data }) => [data.risk_level, data.details])).toEqual([
+    ["HIGH", { rewrapped, unopened: 0 }],
+  ]);
   expect(stdout).toMatch(/^[1-9]\d* values are now encrypted with the first key\n$/);
   tokens = await refresh(tokens);
   writeFileSync(keyFile(), fresh);
   await restart();
   await refresh(tokens);
   expect((await rewrap()).stdout).toBe("0 values are now encrypted with the first key\n");
+  for (const command of [["rewrap"], ["key", "rotate", "--encryption"]]) {
+    const file = join(iam.folder, "service.yaml");
+    const { status, stdout } = await runIam([...command, file, "--format", "json"]);
+    expect([status, JSON.parse(stdout)]).toEqual([0, { rewrapped: 0, unopened: 0 }]);
+  }
+  const operator = { type: "operator", id: userInfo().username, organization: "acme" };
+  const named = (await rewrapEvents()).map(({ data }) => data.principal);
+  expect(named).toEqual(named.map(() => expect.objectContaining(operator)));
+  expect(named).toHaveLength(4);
 });
 
 test("what cannot be opened is reported, and left as it is", async () => {
@@ -105,7 +127,7 @@ test("the service does not start with a key file that is not valid, and exits as
   await restart();
   expect(status).toBe(2);
   expect(stderr).toMatch(
-    /^svc-iam: the server does not start: iam\.encryption_key_file: .* is not an encryption key/,
+    /^svc-iam: \S+:\d+:3 iam\.encryption_key_file: .* is not an encryption key/,
   );
 });
 
@@ -113,8 +135,10 @@ test("each column with sealed values is re-wrapped", async () => {
   await logInAt(iam, "alice", PASSWORD);
   await logInBrowser(iam, new Browser(iam.origin));
   const keys = EncryptionKeys.parse(readFileSync(join(iam.folder, "encryption-key"), "utf8"));
-  const factors = databaseOf(iam).kysely.$pickTables<keyof FactorTables>();
-  await new FactorStore(factors, new SecretBox(keys)).addApp("alice", newTotpSecret(), 0);
+  const { kysely: users } = databaseOf(iam);
+  const alice = await users.selectFrom("iam_users").selectAll().executeTakeFirstOrThrow();
+  const store = new FactorStore(users, new SecretBox(keys));
+  await store.addApp(newTotpSecret(), 0, { accountId: alice.id, firstCodes: [] });
   const kysely = iam.options.database as unknown as { kysely: Kysely<any> };
   const tables = await kysely.kysely.introspection.getTables();
   const found = new Set<string>();

@@ -1,12 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConfigurationError } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
+import { checkIamConfig } from "../../src/config/check-iam-config.ts";
 import { loadIamConfig } from "../../src/config/load-iam-config.ts";
 
 const ID = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
 const OTHER = "0aa2ff0d-6f2b-4c9f-9a43-7f1f7c0c4b11";
+const THIRD = "1bb3ff0e-6f2b-4c9f-9a43-7f1f7c0c4b12";
 const SECRET = "a secret of thirty-two characters";
 
 let folder: string;
@@ -18,6 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 type Section = Readonly<Record<string, unknown>>;
 interface Changes {
+  readonly server?: Section | null;
   readonly environment?: string;
   readonly authn?: Section;
   readonly oidc?: Section;
@@ -28,12 +32,25 @@ interface Changes {
 }
 
 /** A configuration that is valid, with changes. */
-function load({ environment, authn, oidc, authz, iam, login, database }: Changes = {}) {
+function load(changes: Changes = {}) {
+  return loadAll(changes).sections.iam;
+}
+
+function loadAll({
+  environment,
+  server = { http: { address: "127.0.0.1:18080" } },
+  authn,
+  oidc,
+  authz,
+  iam,
+  login,
+  database,
+}: Changes = {}) {
   const file = join(folder, "service.yaml");
   const document = {
     environment: environment ?? "development",
     service: "iam",
-    server: { http: { address: "127.0.0.1:18080" } },
+    ...(server === null ? {} : { server }),
     security: {
       authn: {
         mode: "hybrid",
@@ -53,7 +70,7 @@ function load({ environment, authn, oidc, authz, iam, login, database }: Changes
     },
   };
   writeFileSync(file, stringify(document));
-  return loadIamConfig(file).sections.iam;
+  return loadIamConfig(file);
 }
 
 /** The problems without the folder of the file. */
@@ -62,8 +79,8 @@ function problemsOf(changes: Changes): string[] {
     load(changes);
     return [];
   } catch (error) {
-    const [, ...lines] = (error as Error).message.replaceAll(folder, "").split("\n");
-    return lines;
+    const { problems } = error as ConfigurationError;
+    return problems.map((problem) => problem.replaceAll(folder, ""));
   }
 }
 
@@ -73,6 +90,17 @@ test("svc-iam has the mode and the ports of the platform [IAM-4]", () => {
   const ports = [http, grpc, metrics].map((one) => one?.address.split(":").at(-1));
   expect(ports).toEqual(["18080", "19080", "19180"]);
   expect(config.security.authn.mode).toBe("hybrid");
+});
+
+test("in the guide it listens on all addresses, and for metrics on its own machine [IAM-4]", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/iam.md"), "utf8");
+  const guide = page.slice(page.indexOf("## From empty machines to two replicas"));
+  const addresses = [...guide.matchAll(/^ {2}(\w+): \{ address: "\$\{\w+:-(.*)\}" \}$/gm)];
+  expect(Object.fromEntries(addresses.map(([, name, address]) => [name, address]))).toEqual({
+    http: "0.0.0.0:18080",
+    grpc: "0.0.0.0:19080",
+    metrics: "127.0.0.1:19180",
+  });
 });
 
 test("what is not given has the defaults of the design", () => {
@@ -146,6 +174,19 @@ test.each<[string, Changes]>([
   ],
 ])("%s is refused", (_, changes) => {
   expect(problemsOf(changes)).toMatchSnapshot();
+});
+
+test("an engine that this service does not know is refused", () => {
+  const { config, sections } = loadAll();
+  const authz = { ...config.security.authz, provider: "another" as "embedded" };
+  const changed = { ...config, security: { ...config.security, authz } };
+  expect([...checkIamConfig(changed, sections)]).toEqual([
+    {
+      path: ["security", "authz", "provider"],
+      message:
+        "security.authz.provider must be embedded or spicedb: this service is what others ask",
+    },
+  ]);
 });
 
 test.each([
@@ -245,4 +286,56 @@ test.each<[string, Section, string]>([
 ])("a client with %s is refused [IDP-2]", (_, changes, message) => {
   const client = { id: OTHER, name: "Tool", flows: ["device"], ...changes };
   expect(() => load({ iam: { clients: [client] } })).toThrow(message);
+});
+
+test.each<[Section | null, readonly (string | undefined)[]]>([
+  [null, ["0.0.0.0:18080", "0.0.0.0:19080", "127.0.0.1:19180"]],
+  [{}, ["0.0.0.0:18080", "0.0.0.0:19080", "127.0.0.1:19180"]],
+  [{ http: { timeout_ns: 1e9 } }, ["0.0.0.0:18080", "0.0.0.0:19080", "127.0.0.1:19180"]],
+  [{ http: { address: "10.0.0.1:80" } }, ["10.0.0.1:80", "0.0.0.0:19080", "127.0.0.1:19180"]],
+  [{ grpc: null, metrics: null }, ["0.0.0.0:18080", undefined, undefined]],
+])("with server %j it listens at %j", (server, expected) => {
+  const { http, grpc, metrics } = loadAll({ server }).config.server;
+  expect([http?.address, grpc?.address, metrics?.address]).toEqual(expected);
+});
+
+const REFUSED = "this service refuses the logins of its command line";
+test.each<[readonly string[], readonly string[], readonly string[]]>([
+  [
+    [ID],
+    [OTHER],
+    [`iam.clients[0].id ${OTHER} is not in security.authn.oidc.audience: ${REFUSED}`],
+  ],
+  [[ID, OTHER], [OTHER], []],
+  // As a token has it, and its audience is compared.
+  [
+    [ID, OTHER.toUpperCase()],
+    [OTHER],
+    [`iam.clients[0].id ${OTHER} is not in security.authn.oidc.audience: ${REFUSED}`],
+  ],
+  // One of another service.
+  [[ID, OTHER], [THIRD, OTHER], []],
+  [
+    [ID],
+    [THIRD, OTHER],
+    [
+      `iam.clients[0].id ${THIRD} is not in security.authn.oidc.audience, nor is another client of devices: ${REFUSED}`,
+    ],
+  ],
+  [[ID], [], []],
+])(
+  "with the audience %j, the clients of devices %j are warned about as they should be",
+  (audience, ids, expected) => {
+    const clients = ids.map((id) => ({ id, name: "Command line", flows: ["device"] }));
+    const { warnings } = loadAll({ oidc: { audience }, iam: { clients } });
+    expect(warnings.filter((warning) => warning.includes("clients"))).toEqual(expected);
+  },
+);
+
+test("a length of time with a unit says which number it must be", () => {
+  expect(problemsOf({ iam: { sessions: { idle_ns: "3d" } } })).toEqual([
+    expect.stringContaining(
+      "iam.sessions.idle_ns must be a whole number of nanoseconds, such as 5000000000 (5 seconds), not text",
+    ),
+  ]);
 });

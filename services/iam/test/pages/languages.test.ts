@@ -1,14 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { avatarUrlProblem } from "../../src/accounts/avatar-url.ts";
-import { displayNameProblem } from "../../src/accounts/display-name.ts";
-import { emailProblem } from "../../src/accounts/email-address.ts";
-import { passwordProblem } from "../../src/accounts/passwords/password-rules.ts";
-import { usernameProblem } from "../../src/accounts/username.ts";
 import { html } from "../../src/pages/html.ts";
 import { acceptedLanguages, languageOf, uiLocales } from "../../src/pages/languages.ts";
 import german from "../../src/pages/messages/de.json" with { type: "json" };
 import { PageDesign } from "../../src/pages/page-design.ts";
 import { Texts } from "../../src/pages/texts.ts";
+import {
+  avatarUrlProblem,
+  displayNameProblem,
+  emailProblem,
+  usernameProblem,
+} from "../../src/people/accounts/account-texts.ts";
+import { passwordProblem } from "../../src/people/accounts/passwords/password-rules.ts";
 
 test.each<[header: string, wishes: readonly string[]]>([
   ["", [""]],
@@ -36,11 +38,14 @@ test.each<[locales: unknown, header: string, language: string]>([
   ["fr de-AT", "en", "de"],
   ["fr", "de", "de"],
   [["de"], "", "en"],
-])("with ui_locales %j and Accept-Language %j a page is in %s", (locales, header, language) => {
-  const headers = { all: () => [header] };
-  const view = new PageDesign().view({ headers, query: new URLSearchParams() }, {}, locales);
-  expect(view.texts.language).toBe(language);
-});
+])(
+  "with ui_locales %j and Accept-Language %j a page is in %s [PAGE-3]",
+  (locales, header, language) => {
+    const headers = { all: () => [header] };
+    const view = new PageDesign().view({ headers, query: new URLSearchParams() }, {}, locales);
+    expect(view.texts.language).toBe(language);
+  },
+);
 
 test("no wish is of a language that the pages have", () => {
   expect(languageOf(["", "-de", "english", "d"])).toBeUndefined();
@@ -49,14 +54,14 @@ test("no wish is of a language that the pages have", () => {
 describe("texts in German", () => {
   const { say, translate, date } = new Texts("de");
 
-  test("escape their values, unless they are HTML", () => {
+  test("escape their values, unless they are HTML [PAGE-8]", () => {
     const values = { client: "<b>&", username: html`<i>${"<"}</i>` };
     expect(say("{client} asks {username} for:", values).text).toBe(
       "&lt;b&gt;&amp; bittet <i>&lt;</i> um:",
     );
   });
 
-  test.each(Object.entries(german))("%j has the same values", (english, text) => {
+  test.each(Object.entries(german))("%j has the same values [PAGE-3]", (english, text) => {
     const names = (one: string) => [...one.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
     expect(names(text)).toEqual(names(english));
     expect(text).not.toBe("");

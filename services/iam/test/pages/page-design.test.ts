@@ -1,9 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceError } from "svc-access/runtime";
 import { afterAll, describe, expect, test } from "vitest";
-import { withErrorPages } from "../../src/pages/error-pages.ts";
 import { field } from "../../src/pages/form-parts.ts";
 import { html } from "../../src/pages/html.ts";
 import { PageDesign } from "../../src/pages/page-design.ts";
@@ -23,7 +21,7 @@ function fileOf(content: string | Buffer): string {
   return file;
 }
 
-describe("a logo", () => {
+describe("a logo [PAGE-6]", () => {
   test.each<[string, () => string, string]>([
     ["that does not exist", () => join(folder, "none.png"), "cannot be read"],
     ["that is a folder", () => folder, "cannot be read"],
@@ -49,7 +47,7 @@ describe("a logo", () => {
   });
 });
 
-test("a page has the name of the product, its language, and no id", () => {
+test("a page has the name of the product, its language, and no id [PAGE-6]", () => {
   const { headers, body } = shown(readPageDesign({ name: "<Acme>" }));
   expect(body).toContain("<title>Title – &lt;Acme&gt;</title>");
   expect(body).toContain('<html lang="en">');
@@ -58,11 +56,11 @@ test("a page has the name of the product, its language, and no id", () => {
   expect(headers?.["Content-Security-Policy"]).not.toMatch(/img-src|script-src/);
 });
 
-test("an error has the id of its request", () => {
+test("an error has the id of its request [PAGE-7]", () => {
   expect(shown(new PageDesign(), 400).body).toContain("Request: <code>the-id</code>");
 });
 
-test("a field names its hint and its problem to screen readers", () => {
+test("a field names its hint and its problem to screen readers [PAGE-2, PAGE-8]", () => {
   const { text } = field({
     name: "x",
     label: html`X`,
@@ -73,33 +71,4 @@ test("a field names its hint and its problem to screen readers", () => {
   expect(text).toContain('<label for="x">X</label>');
   expect(text).toContain('aria-describedby="x-hint x-problem" aria-invalid="true"');
   expect(text).not.toContain("<script>");
-});
-
-describe("a refusal", () => {
-  const refuse = async (error: unknown, accept: string) => {
-    const handler = withErrorPages(
-      { path: "/x", handle: () => Promise.reject(error) },
-      new PageDesign(),
-    );
-    const headers = { all: (name: string) => (name === "accept" ? [accept] : []) };
-    const request = { ...visit, headers } as never;
-    return handler.handle(request, { requestId: "the-id" } as never);
-  };
-  const slow = new ServiceError("RATE_LIMITED", "slowly", { retryAfterSeconds: 7 });
-
-  test.each<[string, unknown, string]>([
-    ["a program", slow, "application/json"],
-    ["a program that takes everything", slow, "*/*"],
-    ["an error of the service", new ServiceError("INTERNAL"), "text/html"],
-    ["an unknown error", new Error("x"), "text/html"],
-  ])("for %s is left to the server", async (_, error, accept) => {
-    await expect(refuse(error, accept)).rejects.toBe(error);
-  });
-
-  test("for a browser is a page with the id, and without its message", async () => {
-    const response = await refuse(slow, "text/html,application/xhtml+xml");
-    expect(response).toMatchObject({ status: 429, headers: { "Retry-After": "7" } });
-    expect(response?.body).toContain("<code>the-id</code>");
-    expect(response?.body).not.toContain("slowly");
-  });
 });

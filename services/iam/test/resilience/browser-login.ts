@@ -6,9 +6,6 @@ import { send } from "./load.ts";
 import type { Platform } from "./platform.ts";
 import type { Replica } from "./replica.ts";
 
-/** Within a second on a machine that is not overloaded; ours may be. */
-const SOON_MS = 10_000;
-
 /** Browsers that the replicas log in by themselves; the platform has `browser_login: self` and the user alice. */
 export function testBrowserLogins(platform: Platform): void {
   const { replicas, origin, databaseUrl } = platform;
@@ -31,11 +28,9 @@ export function testBrowserLogins(platform: Platform): void {
     await sendTo(first);
     // The form was shown by the other one.
     const left = await browser.submit(page, {});
-    const loggedOut = performance.now();
     expect(left.text).toContain("Logged out");
     expect(browser.cookie(SESSION)).toBeUndefined();
     expect(await atBoth(cookie)).toEqual([401, 401]);
-    expect(performance.now() - loggedOut).toBeLessThan(SOON_MS);
     await sendTo(second);
     expect((await browser.open(`${origin}/v1/iam/ui/login`)).text).toContain('name="password"');
   });

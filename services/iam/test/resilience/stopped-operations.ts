@@ -1,7 +1,8 @@
 /** Creations and deletions at a running service, each of something of its own. */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
+import type { ServiceAccountTables } from "../../src/ground/store/service-account-tables.ts";
+import { LocalAccounts } from "../../src/people/accounts/local-accounts.ts";
 import { relationship, write } from "../rights/rights-engine.ts";
 import { databaseOf } from "../support/browser-login.ts";
 import { type Answer, asUser, type IamService } from "../support/iam-service.ts";
@@ -12,6 +13,7 @@ export const SYSTEM_TOKEN = "the-system-token-of-this-platform";
 const AS_SYSTEM = { "X-Svc-Internal-Token": SYSTEM_TOKEN };
 const GROUPS = "/v1/iam/organizations/acme/groups";
 const ORGANIZATIONS = "/v1/iam/system/organizations";
+const SERVICE_ACCOUNTS = "/v1/iam/service-accounts";
 const WRITES = "/v1/iam/admin/relationships:write";
 
 /** One operation. */
@@ -26,7 +28,7 @@ export interface Operation {
 /** Operations by their names. */
 export type Operations = Readonly<Record<string, () => Promise<Operation>>>;
 
-/** The operations that a full disk stops. */
+/** The operations that are stopped. */
 export function stoppedOperations(service: () => IamService): Operations {
   const engine = () => service().options.engine as NonNullable<IamService["options"]["engine"]>;
   const relate = (...texts: string[]) => write(engine(), ...texts);
@@ -52,6 +54,18 @@ export function stoppedOperations(service: () => IamService): Operations {
     await relate(`group:${body.id}#member@user:root`);
     return body.id;
   }
+  async function newServiceAccount(by: Record<string, string>): Promise<string> {
+    const { body } = await service().call("POST", SERVICE_ACCOUNTS, { displayName: "Robot" }, by);
+    await relate(`zone:acme#user_viewer@service_account:${body.id}`);
+    return body.id;
+  }
+  const keysOf = (id: string) =>
+    databaseOf(service())
+      .as<ServiceAccountTables>()
+      .kysely.selectFrom("iam_service_account_keys")
+      .select("id")
+      .where("account_id", "=", id)
+      .execute();
   const key = () => ({ "Idempotency-Key": randomUUID() });
   /** Whether something is shown; an answer that is none fails. */
   async function isShown(path: string, by: Record<string, string>): Promise<boolean> {
@@ -156,6 +170,63 @@ export function stoppedOperations(service: () => IamService): Operations {
           return isGone;
         },
         again: [200],
+      };
+    },
+    async "creation of a service account"() {
+      const [by, displayName] = [{ ...(await owner()), ...key() }, randomUUID()];
+      return {
+        act: () => service().call("POST", SERVICE_ACCOUNTS, { displayName }, by),
+        isDone: async () => {
+          const found = await databaseOf(service())
+            .as<ServiceAccountTables>()
+            .kysely.selectFrom("iam_service_accounts")
+            .select("id")
+            .where("display_name", "=", displayName)
+            .execute();
+          expect(found.length).toBeLessThan(2);
+          return found.length > 0;
+        },
+        again: [200],
+      };
+    },
+    async "deletion of a service account"() {
+      const by = await owner();
+      const id = await newServiceAccount(by);
+      const path = `${SERVICE_ACCOUNTS}/${id}`;
+      await service().call("POST", `${path}/keys`, {}, by);
+      return {
+        act: () => service().call("DELETE", path, undefined, by),
+        isDone: async () => {
+          const isGone = !(await isShown(path, by));
+          // Its keys end with it.
+          expect((await keysOf(id)).length).toBe(isGone ? 0 : 1);
+          return isGone;
+        },
+        again: [404],
+      };
+    },
+    async "creation of a key"() {
+      const by = await owner();
+      const [path, keyed] = [await newServiceAccount(by), { ...by, ...key() }];
+      return {
+        act: () => service().call("POST", `${SERVICE_ACCOUNTS}/${path}/keys`, {}, keyed),
+        isDone: async () => {
+          const keys = await keysOf(path);
+          expect(keys.length).toBeLessThan(2);
+          return keys.length > 0;
+        },
+        again: [200],
+      };
+    },
+    async "deletion of a key"() {
+      const by = await owner();
+      const id = await newServiceAccount(by);
+      const { body } = await service().call("POST", `${SERVICE_ACCOUNTS}/${id}/keys`, {}, by);
+      const path = `${SERVICE_ACCOUNTS}/${id}/keys/${body.key.id}`;
+      return {
+        act: () => service().call("DELETE", path, undefined, by),
+        isDone: async () => (await keysOf(id)).length === 0,
+        again: [404],
       };
     },
     async "creation of an organization"() {

@@ -1,11 +1,11 @@
 import { openServiceDatabase } from "svc-access/database";
 import { loadIamConfig } from "../../src/config/load-iam-config.ts";
+import { readEncryptionKeys } from "../../src/ground/secrets/read-encryption-keys.ts";
+import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
+import { ProviderDatabase } from "../../src/ground/store/provider-database.ts";
+import type { KeyState, ProviderTables } from "../../src/ground/store/provider-tables.ts";
+import { IAM_TABLES } from "../../src/ground/store/tables.ts";
 import { SigningKeys } from "../../src/provider/embedded/keys/signing-keys.ts";
-import { readEncryptionKeys } from "../../src/secrets/read-encryption-keys.ts";
-import { SecretBox } from "../../src/secrets/secret-box.ts";
-import { ProviderDatabase } from "../../src/store/provider-database.ts";
-import type { KeyState, ProviderTables } from "../../src/store/provider-tables.ts";
-import { IAM_TABLES } from "../../src/store/tables.ts";
 import type { Platform } from "./platform.ts";
 
 /** The columns of a key's times. */

@@ -10,12 +10,12 @@ export async function settle(url: string): Promise<void> {
     await query(url, `update svc_access.iam_groups set state_time = state_time - ${past}`);
     await query(
       url,
-      `update svc_access.iam_removals set due_time = due_time - ${past}, empty_time = empty_time - ${past}`,
+      `update svc_access.pending_removals set due_time = due_time - ${past}, empty_time = empty_time - ${past}`,
     );
     const [row] = await query(
       url,
       `select (select count(*) from svc_access.iam_groups where state <> 'ready')
-        + (select count(*) from svc_access.iam_removals) as left`,
+        + (select count(*) from svc_access.pending_removals) as left`,
     );
     return Number(row?.["left"]) === 0;
   });

@@ -1,14 +1,14 @@
 import type { WriteRequest } from "svc-access/authz";
 import { describe, expect, test } from "vitest";
+import type { OwnerClaimTables } from "../../src/ground/store/owner-claim-tables.ts";
 import { LastOwner } from "../../src/rights/last-owner.ts";
 import { OwnerClaims } from "../../src/rights/owner-claims.ts";
 import type { OwnerChange } from "../../src/rights/owner-paths.ts";
-import type { OwnerClaimTables } from "../../src/store/owner-claim-tables.ts";
-import { sqlite } from "../support/databases.ts";
-import { iamEngine, relationship, updatesOf } from "./rights-engine.ts";
+import { stackDatabase } from "../support/databases.ts";
+import { iamEngine, NO_LOG, relationship, updatesOf } from "./rights-engine.ts";
 
-const { open } = await sqlite();
-const claims = new OwnerClaims(open().as<OwnerClaimTables>());
+const { open } = await stackDatabase();
+const claims = new OwnerClaims(open().as<OwnerClaimTables>(), NO_LOG);
 
 /** Whether an operation is allowed where these users are disabled. */
 async function outcome(

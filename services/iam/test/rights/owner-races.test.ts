@@ -1,13 +1,13 @@
 import type { AuthorizationEngine } from "svc-access/authz";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../test/support/effort.ts";
+import type { OwnerClaimTables } from "../../src/ground/store/owner-claim-tables.ts";
 import { LastOwner } from "../../src/rights/last-owner.ts";
 import { OwnerClaims } from "../../src/rights/owner-claims.ts";
-import type { OwnerClaimTables } from "../../src/store/owner-claim-tables.ts";
 import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
 import { Random } from "../support/random.ts";
 import { PlainRights } from "./plain-rights.ts";
-import { iamEngine, updatesOf, write } from "./rights-engine.ts";
+import { iamEngine, NO_LOG, updatesOf, write } from "./rights-engine.ts";
 
 const signal = new AbortController().signal;
 const MINUTE = 60_000;
@@ -21,7 +21,9 @@ const KINDS: readonly (readonly [string, () => Promise<TestDatabase>])[] = [
 async function owners(engine: AuthorizationEngine, disabled: ReadonlySet<string>) {
   const rights = new PlainRights((await engine.readRelationships({})).items);
   const zone = { type: "zone", id: "acme" };
-  return ["a", "b", "c"].filter((id) => !disabled.has(id) && rights.holds(zone, "owner", id));
+  return ["a", "b", "c"].filter(
+    (id) => !disabled.has(id) && rights.holds(zone, "owner", { type: "user", id }),
+  );
 }
 
 /** A zone with three users, and replicas that take owners from it. */
@@ -49,7 +51,7 @@ async function replicas({ open }: TestDatabase, random: Random, ...stored: strin
     return new Set(ids.filter((id) => !disabled.has(id)));
   };
   const replica = () => {
-    const claims = new OwnerClaims(open().as<OwnerClaimTables>());
+    const claims = new OwnerClaims(open().as<OwnerClaimTables>(), NO_LOG);
     const last = new LastOwner({ engine: slow, claims, enabled });
     return {
       remove: (text: string) => last.write(updatesOf(`-${text}`), async () => [], signal),
@@ -163,7 +165,7 @@ describe("an operation that looked before another one granted [IAM-10]", () => {
   const begin = async () => {
     const { open } = await sqlite();
     const engine = await iamEngine(OWNER("a"), MEMBER("b"));
-    const claims = () => new OwnerClaims(open().as<OwnerClaimTables>());
+    const claims = () => new OwnerClaims(open().as<OwnerClaimTables>(), NO_LOG);
     const all = async (ids: readonly string[]) => new Set(ids);
     const atWork = signalled();
     const mayEnd = signalled();

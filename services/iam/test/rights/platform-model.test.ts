@@ -41,6 +41,13 @@ definition vault {
   permission manage = owner
   permission stranger = reader - owner
 }
+definition shelf {
+  relation inside: shelf
+  relation owner: user
+  relation admin: user
+  relation keeper: user
+  permission manage = owner + admin + keeper + inside->manage
+}
 definition note {
   relation writer: user
   permission edit = writer
@@ -61,6 +68,8 @@ const STORED = [
   "team:small#owner@user:small-owner",
   "squad:one#boss@user:boss",
   "vault:one#owner@team:led#lead",
+  ...["top", "low", "bare"].map((id) => `shelf:${id}#keeper@user:keeper`),
+  "shelf:top#admin@user:top-admin",
   "note:one#writer@user:ann",
 ];
 
@@ -85,6 +94,9 @@ describe("in the model of a platform", () => {
     ["low-admin", "-folder:low#inside@folder:top", "FORBIDDEN"],
     ["low-admin", "folder:low#inside@folder:leads", "FORBIDDEN"],
     ["top-owner", "-folder:low#inside@folder:top", "allowed"],
+    // Who manages both without a rank makes nobody an admin by it.
+    ["keeper", "shelf:low#inside@shelf:bare", "allowed"],
+    ["keeper", "shelf:low#inside@shelf:top", "FORBIDDEN"],
     // What another arrow follows is not: it is a grant to a set.
     ["low-admin", "folder:low#reviewers@team:small", "allowed"],
     // Each relation that is a set somewhere is compared as the members of a group are.

@@ -108,6 +108,31 @@ describe("a member gets what the members of the group hold [IAM-7]", () => {
     expect(await outcome(stored, "eng-manager", "group:eng#member@user:x")).toBe("written");
   });
 
+  // They protect the accounts of the members from those who manage users.
+  test.each(["user_viewer", "user_manager", "group_viewer", "group_manager"])(
+    "a member keeps the %s of a zone that the group holds, unless the caller may revoke it",
+    async (relation) => {
+      const member = "group:eng#member@user:x";
+      const ways = [
+        [`zone:acme#${relation}@group:eng#member`],
+        [
+          "group:board2#member@group:eng#member",
+          `zone:acme#${relation}@group:board2#member`,
+          "group:board2#zone@zone:acme",
+        ],
+      ];
+      for (const way of ways) {
+        const stored = [...STORED, member, ...way];
+        for (const user of ["umanager", "gmanager", "eng-owner", "eng-manager"]) {
+          expect(await outcome(stored, user, `-${member}`), user).toBe("FORBIDDEN");
+        }
+        for (const user of ["admin", "owner"]) {
+          expect(await outcome(stored, user, `-${member}`), user).toBe("written");
+        }
+      }
+    },
+  );
+
   test("more than 1,000 of them are refused, also to an owner of all", async () => {
     const projects = Array.from({ length: 1001 }, (_, index) => [
       `project:p${index}#owner@user:owner`,

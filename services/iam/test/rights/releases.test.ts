@@ -15,6 +15,8 @@ const FROZEN = [
   "project:site#owner@group:lair#member",
   "group:high#member@group:eng#member",
   "zone:acme#admin@group:high#member",
+  "group:seen#member@group:eng#member",
+  "zone:acme#user_viewer@group:seen#member",
   "zone:other#owner@group:eng#member",
   "zone:other#owner@user:lone-owner",
 ];
@@ -63,6 +65,8 @@ describe("they delete nothing else without a right to the object [IAM-7]", () =>
       ["eng-padmin", "-group:high#member@group:eng#member", "FORBIDDEN"],
       ["padmin", "-group:high#member@group:eng#member", "FORBIDDEN"],
       ["admin", "-group:high#member@group:eng#member", "written"],
+      ["eng-padmin", "-group:seen#member@group:eng#member", "FORBIDDEN"],
+      ["padmin", "-group:seen#member@group:eng#member", "written"],
     ],
     FROZEN,
   );

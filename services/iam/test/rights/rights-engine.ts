@@ -1,5 +1,8 @@
 import type { AuthorizationEngine, Relationship, RelationshipUpdate } from "svc-access/authz";
 import { type TestEngine, testEngine } from "svc-access/testing";
+import { EncryptionKeys } from "../../src/ground/secrets/encryption-keys.ts";
+import { MissingKeyLog, OutsideValues } from "../../src/ground/secrets/outside-values.ts";
+import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
 
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
 const TEXT = /^(\w+):([^#]+)#(\w+)@(\w+):([^#]+)(?:#(\w+))?$/;
@@ -33,3 +36,11 @@ export function updatesOf(...texts: readonly string[]): RelationshipUpdate[] {
 export function write(engine: AuthorizationEngine, ...texts: string[]): Promise<unknown> {
   return engine.writeRelationships({ updates: updatesOf(...texts) });
 }
+
+/** Seals page tokens. */
+export const PAGE_TOKENS = new OutsideValues(
+  new SecretBox(EncryptionKeys.ofDevelopment()),
+  new MissingKeyLog({ error: () => undefined }),
+);
+/** A log that nobody reads. */
+export const NO_LOG = { warn: () => undefined } as const;

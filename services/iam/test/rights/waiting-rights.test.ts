@@ -1,11 +1,11 @@
 /** Rights of calls that wait for others: those count that the caller has when the write is made. */
 import { expect, test } from "vitest";
+import type { OwnerClaimTables } from "../../src/ground/store/owner-claim-tables.ts";
 import { LastOwner } from "../../src/rights/last-owner.ts";
 import { OwnerClaims } from "../../src/rights/owner-claims.ts";
 import { RelationshipRules } from "../../src/rights/relationship-rules.ts";
-import type { OwnerClaimTables } from "../../src/store/owner-claim-tables.ts";
-import { sqlite } from "../support/databases.ts";
-import { iamEngine, updatesOf, write } from "./rights-engine.ts";
+import { stackDatabase } from "../support/databases.ts";
+import { iamEngine, NO_LOG, updatesOf, write } from "./rights-engine.ts";
 
 const signal = new AbortController().signal;
 const STORED = [
@@ -25,9 +25,9 @@ class Gate {
 /** A write of mallory as far as it goes, while another operation holds what it needs. */
 async function waiting(text: string) {
   const engine = await iamEngine(...STORED);
-  const { open } = await sqlite();
+  const { open } = await stackDatabase();
   const operations = () => {
-    const claims = new OwnerClaims(open().as<OwnerClaimTables>());
+    const claims = new OwnerClaims(open().as<OwnerClaimTables>(), NO_LOG);
     return new LastOwner({ engine, claims, enabled: async (ids) => new Set(ids) });
   };
   const rules = new RelationshipRules(engine);

@@ -1,6 +1,10 @@
-import { expect } from "vitest";
+import { openAuditLog } from "svc-access/runtime";
+import { expect, onTestFinished, vi } from "vitest";
+import { BootstrapLinks } from "../../src/bootstrap/bootstrap-links.ts";
 import { makeLink } from "../../src/bootstrap/make-link.ts";
 import type { LoadedIamConfig } from "../../src/config/load-iam-config.ts";
+import { nextAddress } from "./browser.ts";
+import { databaseOf } from "./browser-login.ts";
 import type { IamService } from "./iam-service.ts";
 
 /** What a person enters about the first user. */
@@ -31,19 +35,16 @@ export interface PageResponse {
   readonly headers: Headers;
 }
 
-let clients = 0;
-
 /** Opens a page of the service, each time from another address: they are limited by address. */
 export async function open(
   iam: IamService,
   path: string,
   { headers, ...init }: RequestInit & { readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<PageResponse> {
-  const address = `198.51.${(++clients >> 8) % 256}.${clients % 256}`;
   const response = await fetch(`${iam.origin}${path}`, {
     redirect: "manual",
     ...init,
-    headers: { "x-forwarded-for": address, ...headers },
+    headers: { "x-forwarded-for": nextAddress(), ...headers },
   });
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
@@ -59,6 +60,40 @@ export function send(
     headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
     body: typeof fields === "string" ? fields : new URLSearchParams(fields).toString(),
   });
+}
+
+/** The owners that the audit says links have made, newest first. */
+export async function recordedOwners(iam: IamService): Promise<readonly unknown[]> {
+  const log = await openAuditLog(iam.options.configuration);
+  const { events } = await log.list({ type: "bootstrap.used" });
+  await log.close();
+  return events.map(({ data }) => data.details?.["owner"]);
+}
+
+/** Lets no audit event be stored meanwhile. */
+export async function withoutAudit<T>(iam: IamService, work: () => Promise<T>): Promise<T> {
+  const rename = (from: string, to: string) =>
+    databaseOf(iam).kysely.schema.alterTable(from).renameTo(to).execute();
+  await rename("audit_events", "audit_events_gone");
+  try {
+    return await work();
+  } finally {
+    await rename("audit_events_gone", "audit_events");
+  }
+}
+
+/** Keeps the job of a service from continuing with links until the test ends, or lets it. */
+export function holdBootstrapJob(): { release(): void } {
+  const begun = vi.spyOn(BootstrapLinks.prototype, "begun").mockResolvedValue([]);
+  const release = () => begun.mockRestore();
+  onTestFinished(release);
+  return { release };
+}
+
+/** Runs the job that completes what a process has begun that has ended. */
+export async function runBootstrapJob(iam: IamService): Promise<void> {
+  const job = iam.options.jobs?.find(({ name }) => name === "bootstrap");
+  await job?.run(new AbortController().signal);
 }
 
 /** Who owns a zone, as `type:id`. */

@@ -1,6 +1,6 @@
 import type { ServiceDatabase } from "svc-access/database";
-import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
-import type { IamTables } from "../../src/store/tables.ts";
+import type { IamTables } from "../../src/ground/store/tables.ts";
+import { LocalAccounts } from "../../src/people/accounts/local-accounts.ts";
 import { Browser, type Visit } from "./browser.ts";
 import { serviceHasher } from "./hash-cost.ts";
 import { type IamService, type IamServiceOptions, startIam } from "./iam-service.ts";

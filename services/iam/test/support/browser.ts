@@ -7,13 +7,16 @@ interface Cookie {
 export class Browser {
   readonly #cookies = new Map<string, Cookie>();
   readonly #origin: string;
+  readonly #address: string | undefined;
   /** The headers `Set-Cookie` of all responses. */
   readonly lines: string[] = [];
   /** The addresses of all requests. */
   readonly visited: string[] = [];
 
-  constructor(origin: string) {
+  /** @param address the client's address, as a proxy says it; that of the connection if absent */
+  constructor(origin: string, address?: string) {
     this.#origin = origin;
+    this.#address = address;
   }
 
   /** Requests an address without following its redirect. */
@@ -30,6 +33,7 @@ export class Browser {
       redirect: "manual",
       headers: {
         accept: "text/html",
+        ...(this.#address === undefined ? {} : { "x-forwarded-for": this.#address }),
         ...(cookies.length === 0 ? {} : { cookie: cookies.join("; ") }),
         ...init.headers,
       },
@@ -100,6 +104,13 @@ export class Browser {
       this.#cookies.set(name, { value, path });
     }
   }
+}
+
+let addresses = 0;
+
+/** An address that no other client of the tests has: calls and pages are limited by address. */
+export function nextAddress(): string {
+  return `198.51.${(++addresses >> 8) % 256}.${addresses % 256}`;
 }
 
 /** Where a browser has come to. */

@@ -9,8 +9,9 @@ import {
 } from "svc-access/database";
 import { afterAll, test } from "vitest";
 import { openPostgres, query } from "../../../../test/support/postgres.ts";
-import type { ProviderTables } from "../../src/store/provider-tables.ts";
-import { IAM_TABLES } from "../../src/store/tables.ts";
+import type { ProviderTables } from "../../src/ground/store/provider-tables.ts";
+import { IAM_TABLES } from "../../src/ground/store/tables.ts";
+import { IS_PRODUCTION_STACK, newDatabase } from "./stack.ts";
 
 /** A database of a test. */
 export interface TestDatabase {
@@ -30,6 +31,11 @@ export async function sqlite(): Promise<TestDatabase> {
   const folder = mkdtempSync(join(tmpdir(), "svc-iam-"));
   closing.push(() => rmSync(folder, { recursive: true }));
   return openAll({ driver: "sqlite", file: join(folder, "iam.db") });
+}
+
+/** A new database of the stack that the tests run on. */
+export async function stackDatabase(): Promise<TestDatabase> {
+  return IS_PRODUCTION_STACK ? openAll({ driver: "postgres", url: await newDatabase() }) : sqlite();
 }
 
 /** The way to new PostgreSQL databases with the tables of the service; undefined without PostgreSQL. */

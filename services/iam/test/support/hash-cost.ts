@@ -1,5 +1,5 @@
 import { IS_THOROUGH } from "../../../../test/support/effort.ts";
-import { PasswordHasher } from "../../src/accounts/passwords/password-hasher.ts";
+import { PasswordHasher } from "../../src/people/accounts/passwords/password-hasher.ts";
 
 /** A cost of hashes for tests of what is done with passwords. */
 export const CHEAP = { memory: 64, passes: 1, parallelism: 1 };

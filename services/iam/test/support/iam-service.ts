@@ -10,6 +10,7 @@ import { loadIamConfig } from "../../src/config/load-iam-config.ts";
 import { openIam } from "../../src/server.ts";
 import { SERVICE_COST } from "./hash-cost.ts";
 import { nextRsaKey } from "./rsa-keys.ts";
+import { type StackSections, stackSections } from "./stack.ts";
 
 /** The client that the service is at its provider. */
 export const LOGIN_CLIENT = "4b7d1b0e-6d0a-4bb1-8a5a-0d8c1ef1a0e1";
@@ -49,6 +50,9 @@ export interface IamServiceOptions {
   /** `error` if absent. */
   readonly logLevel?: "silent";
 }
+
+/** What services run on that were started in a folder, for those that continue there. */
+const sectionsOf = new Map<string, StackSections>();
 
 /** A whole svc-iam in this process, from its configuration file. */
 export interface IamService {
@@ -90,6 +94,9 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
   const origin = `http://localhost:${port}`;
   folders.push(folder);
   const keys = join(folder, "encryption-key");
+  const model = (options.authz?.["model"] as string | undefined) ?? MODEL;
+  const stack = sectionsOf.get(folder) ?? (await stackSections(model));
+  sectionsOf.set(folder, stack);
   if (options.folder === undefined) writeFileSync(keys, randomBytes(32).toString("base64"));
   const file = join(folder, "service.yaml");
   writeFileSync(
@@ -101,6 +108,7 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
       server: {
         http: { address: `127.0.0.1:${port}`, timeout_ns: CALL_TIMEOUT_NS },
         grpc: { address: "127.0.0.1:0", timeout_ns: CALL_TIMEOUT_NS },
+        metrics: null,
         ...options.server,
       },
       security: {
@@ -112,9 +120,10 @@ export async function startIam(options: IamServiceOptions = {}): Promise<IamServ
           internal_call: { enabled: true, token: [{ service: "hub", token: INTERNAL_TOKEN }] },
           ...options.authn,
         },
-        authz: { provider: "embedded", model: MODEL, ...options.authz },
+        authz: { model, ...stack.authz, ...options.authz },
       },
-      database: { driver: "sqlite", file: "iam.db", ...options.database },
+      database: { ...stack.database, ...options.database },
+      ...(stack.registry === undefined ? {} : { registry: stack.registry }),
       iam: {
         organization: options.organization ?? "acme",
         public_url: origin,

@@ -1,5 +1,9 @@
-import type { Account } from "../../src/accounts/account.ts";
-import type { Accounts, PasswordAttempt, PasswordResult } from "../../src/accounts/accounts.ts";
+import type { Account } from "../../src/people/accounts/account.ts";
+import type {
+  Accounts,
+  PasswordAttempt,
+  PasswordResult,
+} from "../../src/people/accounts/accounts.ts";
 
 export const ALICE: Account = {
   id: "0d4f63b4-3a0c-4b67-9d3b-0f5b3b1f7a11",

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import { LocalAccounts } from "../../src/accounts/local-accounts.ts";
-import { Browser, fieldOf, type Visit } from "./browser.ts";
+import { LocalAccounts } from "../../src/people/accounts/local-accounts.ts";
+import { Browser, fieldOf, nextAddress, type Visit } from "./browser.ts";
 import { databaseOf } from "./browser-login.ts";
 import { serviceHasher } from "./hash-cost.ts";
 import { asUser, type IamService } from "./iam-service.ts";
-import { logInAt } from "./log-in-at.ts";
+import { LoginRefused, logInAt } from "./log-in-at.ts";
 
 /** The password of all users that a test makes. */
 export const OLD = "correct horse battery staple";
@@ -51,19 +51,9 @@ export async function relate(
   await iam.options.engine?.writeRelationships({ updates: [{ operation, relationship }] });
 }
 
-let clients = 0;
-
 /** A browser at an address of its own: pages are limited by address. */
 export function newBrowser({ origin }: Pick<IamService, "origin">): Browser {
-  const address = `198.51.${(++clients >> 8) % 256}.${clients % 256}`;
-  return new (class extends Browser {
-    override request(url: string, init: RequestInit = {}): Promise<Response> {
-      return super.request(url, {
-        ...init,
-        headers: { "x-forwarded-for": address, ...init.headers },
-      });
-    }
-  })(origin);
+  return new Browser(origin, nextAddress());
 }
 
 /** Whether a user can log in with a password. */
@@ -74,7 +64,10 @@ export async function canLogIn(
 ): Promise<boolean> {
   return logInAt(iam, username, password).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      if (error instanceof LoginRefused) return false;
+      throw error;
+    },
   );
 }
 

@@ -6,14 +6,14 @@ import { freePort } from "../../../../test/support/free-port.ts";
 import allRoutes from "../../gen/routes/iam.json" with { type: "json" };
 import { IAMAuthService } from "../../gen/svc/iam/v1/auth_pb.ts";
 import { bindIAMAuthService } from "../../gen/svc/iam/v1/auth_server.ts";
-import { providerHandlers } from "../../src/login/interactions.ts";
+import { EncryptionKeys } from "../../src/ground/secrets/encryption-keys.ts";
+import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
+import { providerHandlers } from "../../src/login/interaction/interactions.ts";
 import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import type { EmbeddedProviderOptions } from "../../src/provider/embedded/embedded-options.ts";
 import { EmbeddedProvider } from "../../src/provider/embedded/embedded-provider.ts";
-import { EncryptionKeys } from "../../src/secrets/encryption-keys.ts";
-import { SecretBox } from "../../src/secrets/secret-box.ts";
 import type { Browser, Visit } from "./browser.ts";
-import { sqlite, type TestDatabase } from "./databases.ts";
+import { stackDatabase, type TestDatabase } from "./databases.ts";
 import { MemoryAccounts, PASSWORD } from "./memory-accounts.ts";
 import { nextRsaKey } from "./rsa-keys.ts";
 
@@ -25,7 +25,7 @@ const routes = {
   routes: allRoutes.routes.filter(({ entry }) =>
     entry.rpc.startsWith(`${IAMAuthService.typeName}/`),
   ),
-  paths: ["", "/auth", "/interaction"].map((path) => ({
+  paths: ["", "/auth", "/device", "/session", "/interaction"].map((path) => ({
     path: `/v1/iam/oidc${path}`,
     match: path === "/auth" ? "exact" : "prefix",
     methods: ["*"],
@@ -91,7 +91,7 @@ export async function stopAll(): Promise<void> {
 export const KEYS = randomBytes(32).toString("base64");
 
 export async function startProvider(parts: ProviderParts = {}): Promise<RunningProvider> {
-  const { at = await sqlite(), port = await freePort(), ...options } = parts;
+  const { at = await stackDatabase(), port = await freePort(), ...options } = parts;
   const accounts = parts.accounts ?? new MemoryAccounts();
   const logged: string[] = [];
   const log = (fields: object, message: string) =>
@@ -138,6 +138,7 @@ export async function startProvider(parts: ProviderParts = {}): Promise<RunningP
     async stop() {
       running.splice(running.indexOf(one), 1);
       await server.close();
+      await provider.notices.close();
     },
   };
   running.push(one);

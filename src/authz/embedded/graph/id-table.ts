@@ -55,6 +55,19 @@ export class IdTable {
     return String.fromCharCode.apply(undefined, units as unknown as number[]);
   }
 
+  /** Compares the ids at two places as their texts: less than 0 if the left one comes first. */
+  compareAt(left: number, right: number): number {
+    const pool = this.#pool;
+    const leftLength = this.#pair(left + 2);
+    const rightLength = this.#pair(right + 2);
+    const end = HEADER + Math.min(leftLength, rightLength);
+    for (let index = HEADER; index < end; index++) {
+      const difference = (pool[left + index] as number) - (pool[right + index] as number);
+      if (difference !== 0) return difference;
+    }
+    return leftLength - rightLength;
+  }
+
   #isAt(at: number, id: string): boolean {
     if (this.#pair(at + 2) !== id.length) return false;
     const pool = this.#pool;

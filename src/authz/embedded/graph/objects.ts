@@ -127,4 +127,10 @@ export class ObjectTable {
     const ids = this.#ids[this.types[object] as number] as IdTable;
     return ids.idAt(this.#places[object] as number);
   }
+
+  /** Compares the ids of two objects of one type as texts: less than 0 if the left one comes first. */
+  compareIds(left: number, right: number): number {
+    const ids = this.#ids[this.types[left] as number] as IdTable;
+    return ids.compareAt(this.#places[left] as number, this.#places[right] as number);
+  }
 }

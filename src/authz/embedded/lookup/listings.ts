@@ -13,6 +13,12 @@ const MAX_KEPT = 8;
  */
 const MAX_KEPT_ITEMS = 200_000;
 
+/** Sorted results; an array is one. */
+export interface Listing<Item> {
+  readonly length: number;
+  at(index: number): Item | undefined;
+}
+
 /** The state that is listed. */
 export interface ListedState {
   readonly storeId: string;
@@ -26,7 +32,7 @@ export interface ListedState {
  * same result, since its cursor pins the revision.
  */
 export class Listings {
-  readonly #kept = new Map<string, readonly unknown[]>();
+  readonly #kept = new Map<string, Listing<unknown>>();
   #items = 0;
   /** The state that they are of. */
   #sequence = -1;
@@ -40,7 +46,7 @@ export class Listings {
     listing: readonly unknown[],
     request: PageRequest,
     state: ListedState,
-    evaluate: () => Steps<readonly Item[]>,
+    evaluate: () => Steps<Listing<Item>>,
     keyOf: (item: Item) => string,
   ): Steps<Page<Item>> {
     this.#moveTo(state.sequence);
@@ -57,12 +63,14 @@ export class Listings {
     }
     const kept = this.#kept.size === 0 ? undefined : this.#kept.get(key());
     // The request determines the type of the items.
-    const all = (kept as readonly Item[] | undefined) ?? (yield* evaluate());
+    const all = (kept as Listing<Item> | undefined) ?? (yield* evaluate());
     const start = cursor === undefined ? 0 : firstBehind(all, cursor.after, keyOf);
-    const items = all.slice(start, start + size);
+    const end = Math.min(start + size, all.length);
+    const items: Item[] = [];
+    for (let index = start; index < end; index++) items.push(all.at(index) as Item);
     const last = items.at(-1);
     const { revision, sequence } = state;
-    if (last === undefined || start + size >= all.length) {
+    if (last === undefined || end === all.length) {
       if (this.#kept.size > 0) this.#remove(key());
       return { items, revision };
     }
@@ -79,7 +87,7 @@ export class Listings {
     this.#items = 0;
   }
 
-  #keep(key: string, all: readonly unknown[]): void {
+  #keep(key: string, all: Listing<unknown>): void {
     this.#remove(key);
     this.#kept.set(key, all);
     this.#items += all.length;
@@ -103,14 +111,14 @@ export function tooManyResults(most: number): AuthzError {
 
 /** The index of the first item whose key is greater. */
 function firstBehind<Item>(
-  all: readonly Item[],
+  all: Listing<Item>,
   after: string,
   keyOf: (item: Item) => string,
 ): number {
   let [low, high] = [0, all.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (keyOf(all[middle] as Item) <= after) low = middle + 1;
+    if (keyOf(all.at(middle) as Item) <= after) low = middle + 1;
     else high = middle;
   }
   return low;

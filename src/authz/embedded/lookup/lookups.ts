@@ -12,8 +12,9 @@ import type { Checker } from "../check/checker.ts";
 import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import type { Steps } from "../graph/turns.ts";
-import { type ListedState, Listings, tooManyResults } from "./listings.ts";
+import { type ListedState, type Listing, Listings, tooManyResults } from "./listings.ts";
 import { ResourceFinder } from "./resource-finder.ts";
+import { sortEdges } from "./sort-edges.ts";
 import { SubjectFinder } from "./subject-finder.ts";
 
 /**
@@ -76,7 +77,8 @@ export class Lookups {
 const EDGES_A_STEP = 1024;
 
 /**
- * The relationships that match a filter, sorted as they are written.
+ * The relationships that match a filter, sorted as they are written. Only their edges are kept,
+ * which are a small part of what the relationships take.
  *
  * @throws AuthzError RESOURCE_EXHAUSTED if there are more than `most`
  */
@@ -84,16 +86,16 @@ function* listRelationships(
   graph: RelationshipGraph,
   filter: RelationshipFilter,
   most: number,
-): Steps<Relationship[]> {
-  const found: { readonly key: string; readonly relationship: Relationship }[] = [];
+): Steps<Listing<Relationship>> {
+  const edges: number[] = [];
   let steps = 0;
   for (const edge of findEdges(graph, filter)) {
     if (++steps % EDGES_A_STEP === 0) yield;
-    const relationship = graph.relationshipOf(edge);
-    if (found.push({ key: formatRelationship(relationship), relationship }) > most) {
-      throw tooManyResults(most);
-    }
+    if (edges.push(edge) > most) throw tooManyResults(most);
   }
-  found.sort(({ key: left }, { key: right }) => (left < right ? -1 : 1));
-  return found.map(({ relationship }) => relationship);
+  const sorted = yield* sortEdges(graph, Uint32Array.from(edges));
+  return {
+    length: sorted.length,
+    at: (index) => graph.relationshipOf(sorted[index] as number),
+  };
 }

@@ -8,6 +8,7 @@ import type { Steps } from "../graph/turns.ts";
 import type { Program } from "../program/program.ts";
 import { tooManyResults } from "./listings.ts";
 import { ResourceWalk } from "./resource-walk.ts";
+import { sortedTexts } from "./sort-in-turns.ts";
 
 /** How many checks of candidates are done before a pause is possible. */
 const CHECKS_A_STEP = 64;
@@ -56,7 +57,7 @@ export class ResourceFinder {
       const id = this.#idOf(object, request);
       if (id !== WILDCARD && this.#isHeld(object, lookup)) ids.push(id);
     }
-    return ids.sort();
+    return yield* sortedTexts(ids);
   }
 
   /** Whether there is any: each candidate is checked at once, until one is held. */

@@ -18,6 +18,7 @@ import {
   type ReachNode,
 } from "../program/program.ts";
 import { tooManyResults } from "./listings.ts";
+import { sortedTexts } from "./sort-in-turns.ts";
 
 /** How many visits, or checks of candidates, are done before a pause is possible. */
 const VISITS_A_STEP = 4096;
@@ -98,9 +99,10 @@ export class SubjectFinder {
       if (++checks % CHECKS_A_STEP === 0) yield;
       (holds(subject) ? held : excluded).push(idOf(subject));
     }
-    const found: FoundSubject[] = held.sort().map((id) => ({ id, excluded: [] }));
+    const ids = yield* sortedTexts(held);
+    const found: FoundSubject[] = ids.map((id) => ({ id, excluded: [] }));
     if (!isWild || member !== NO_MEMBER || !holds(ANYBODY)) return found;
-    const everybody = { id: WILDCARD, excluded: excluded.sort() };
+    const everybody = { id: WILDCARD, excluded: yield* sortedTexts(excluded) };
     const place = found.findIndex(({ id }) => id > WILDCARD);
     return found.toSpliced(place < 0 ? found.length : place, 0, everybody);
   }

@@ -9,14 +9,14 @@ import { invalid } from "../../engine/validate-request.ts";
 import { askCheck, CHUNK } from "../client/check-calls.ts";
 import { atExactly } from "../client/freshness.ts";
 import { isAllowed } from "../client/messages.ts";
-import type { Session } from "../client/session.ts";
+import type { SpicedbSession } from "../client/session.ts";
 import { revisionOf } from "../client/tokens.ts";
 import { decide } from "../workarounds/failed-bulk-checks.ts";
 import { refuseAmongWildcards } from "../workarounds/userset-wildcards.ts";
 
 /** Decides a check. */
 export async function check(
-  session: Session,
+  session: SpicedbSession,
   request: CheckRequest,
   options: CallOptions = {},
 ): Promise<CheckResult> {
@@ -35,7 +35,7 @@ export async function check(
 
 /** Decides many checks at one revision. */
 export async function checkBulk(
-  session: Session,
+  session: SpicedbSession,
   requests: readonly CheckRequest[],
   options: CallOptions = {},
 ): Promise<{ items: BulkCheckItem[]; revision: string }> {
@@ -61,7 +61,7 @@ export async function checkBulk(
 }
 
 /** What is known without asking SpiceDB: that a request is refused, or that the subject holds nothing. */
-function knownAnswer(session: Session, request: CheckRequest): BulkCheckItem | undefined {
+function knownAnswer(session: SpicedbSession, request: CheckRequest): BulkCheckItem | undefined {
   try {
     requireAnswerable(session, request);
     return session.validator.isUnknownCaller(request.subject) ? { allowed: false } : undefined;
@@ -71,7 +71,7 @@ function knownAnswer(session: Session, request: CheckRequest): BulkCheckItem | u
 }
 
 /** @throws AuthzError INVALID_ARGUMENT; UNIMPLEMENTED where SpiceDB would decide wrongly */
-function requireAnswerable({ validator, model }: Session, request: CheckRequest): void {
+function requireAnswerable({ validator, model }: SpicedbSession, request: CheckRequest): void {
   validator.check(request);
   refuseAmongWildcards(model, request.resource.type, request.permission, request.subject);
 }

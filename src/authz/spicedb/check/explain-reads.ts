@@ -9,19 +9,19 @@ import { hasMember } from "../../../model/schema/dependencies.ts";
 import { CHUNK } from "../client/check-calls.ts";
 import { atExactly } from "../client/freshness.ts";
 import { fromRelationship } from "../client/messages.ts";
-import type { Session } from "../client/session.ts";
+import type { SpicedbSession } from "../client/session.ts";
 import { readStored } from "../client/stored-relationships.ts";
 import { decide } from "../workarounds/failed-bulk-checks.ts";
 
 /** The reads of an explanation from SpiceDB, all at the state of the decision. */
 export class ExplainReads {
-  readonly #session: Session;
+  readonly #session: SpicedbSession;
   readonly #subject: SubjectReference;
   readonly #at: ReturnType<typeof atExactly>;
   readonly #signal: AbortSignal | undefined;
 
   constructor(
-    session: Session,
+    session: SpicedbSession,
     subject: SubjectReference,
     zedToken: string,
     signal: AbortSignal | undefined,

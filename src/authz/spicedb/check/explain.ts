@@ -7,7 +7,7 @@ import type {
   ExplainResult,
   Explanation,
 } from "../../engine/requests.ts";
-import type { Session } from "../client/session.ts";
+import type { SpicedbSession } from "../client/session.ts";
 import { zedTokenOf } from "../client/tokens.ts";
 import { check } from "./checks.ts";
 import { ExplainReads } from "./explain-reads.ts";
@@ -21,7 +21,7 @@ const MAX_STEPS = 300;
  * decides, and omits results from a cache.
  */
 export async function explain(
-  session: Session,
+  session: SpicedbSession,
   request: CheckRequest,
   options: CallOptions = {},
 ): Promise<ExplainResult> {
@@ -37,11 +37,25 @@ export async function explain(
 /** A step that does not have its object and permission yet. */
 type Step = Omit<Explanation, "resource" | "permission">;
 
+/** The outcome of an arrow. */
+interface DecidedArrow {
+  readonly allowed: boolean;
+  /** What is walked of what it leads to: what decides, otherwise the first ones; it is kept for the whole walk. */
+  readonly walked: readonly SubjectReference[];
+}
+
+/** An operand of an operator, and whether the subject holds it. */
+interface DecidedOperand {
+  readonly operand: Expression;
+  readonly holds: boolean;
+}
+
 /** The walk of one explanation. */
 class Walk {
   readonly #model: Model;
   readonly #subject: SubjectReference;
   readonly #reads: ExplainReads;
+  readonly #arrows = new Map<string, Promise<DecidedArrow>>();
   #steps = 0;
 
   constructor(model: Model, subject: SubjectReference, reads: ExplainReads) {
@@ -57,11 +71,10 @@ class Walk {
     above: readonly string[],
   ): Promise<Explanation> {
     this.#steps++;
-    const { type, id, relation } = this.#subject;
     const key = `${resource.type}:${resource.id}#${name}`;
     const node = { resource, permission: name, children: [] };
     // A userset is a member of itself, regardless of its relation or permission.
-    if (type === resource.type && id === resource.id && relation === name) {
+    if (this.#isSubject(resource, name)) {
       return { ...node, kind: "self", allowed: true };
     }
     if (above.includes(key)) return { ...node, kind: "cycle", allowed: false };
@@ -99,18 +112,17 @@ class Walk {
     switch (expression.kind) {
       case "nil":
         return { kind: "nil", allowed: false, children: [] };
-      case "self": {
-        const { type, id, relation } = this.#subject;
-        const same = type === resource.type && id === resource.id && relation === undefined;
-        return { kind: "self", allowed: same, children: [] };
-      }
+      case "self":
+        return { kind: "self", allowed: this.#isSubject(resource, undefined), children: [] };
       case "union": {
-        const children: Explanation[] = [];
-        for (const operand of expression.operands) {
+        // Only one that decides is walked: the steps are few, and others may have very many.
+        for await (const { operand, holds } of this.#decided(resource, expression.operands)) {
+          if (!holds) continue;
           const child = await below(operand);
           if (child.allowed) return { kind: "union", allowed: true, children: [child] };
-          children.push(child);
         }
+        const children: Explanation[] = [];
+        for (const operand of expression.operands) children.push(await below(operand));
         return { kind: "union", allowed: false, children };
       }
       case "intersection": {
@@ -130,19 +142,82 @@ class Walk {
     }
   }
 
-  async #arrow(
+  /** Whether the subject is an object, or with a relation this userset of it. */
+  #isSubject(resource: ObjectReference, name: string | undefined): boolean {
+    const { type, id, relation } = this.#subject;
+    return type === resource.type && id === resource.id && relation === name;
+  }
+
+  /**
+   * Decides operands as SpiceDB does: the names among them at once, the others each only when its
+   * turn comes, since an arrow may lead to very many objects.
+   */
+  async *#decided(
     resource: ObjectReference,
-    { relation, permission, function: combination }: Arrow,
-    path: readonly string[],
-  ): Promise<Step> {
-    const stored = await this.#reads.read(resource, relation);
-    const related = stored.map(({ subject: { type, id } }) => ({ type, id, relation: permission }));
-    const granted = await this.#reads.granted(related);
-    const any = combination === "any";
-    const allowed = any ? granted.includes(true) : granted.length > 0 && !granted.includes(false);
-    // One step that grants decides `any`, and one that does not decides `all`.
-    const one = allowed === any ? related[granted.indexOf(allowed)] : undefined;
-    const children = await this.#members(one === undefined ? related : [one], path);
+    operands: readonly Expression[],
+  ): AsyncGenerator<DecidedOperand> {
+    const names = operands.flatMap((one) => (one.kind === "reference" ? [one.name] : []));
+    const { type, id } = resource;
+    const granted = await this.#reads.granted(names.map((relation) => ({ type, id, relation })));
+    const held = new Set(names.filter((_, index) => granted[index] === true));
+    for (const operand of operands) {
+      const holds =
+        operand.kind === "reference"
+          ? held.has(operand.name)
+          : await this.#holds(resource, operand);
+      yield { operand, holds };
+    }
+  }
+
+  async #holds(resource: ObjectReference, expression: Expression): Promise<boolean> {
+    switch (expression.kind) {
+      case "nil":
+        return false;
+      case "self":
+        return this.#isSubject(resource, undefined);
+      case "arrow":
+        return (await this.#decideArrow(resource, expression)).allowed;
+      case "reference":
+      case "union":
+        for await (const { holds } of this.#decided(resource, operandsOf(expression))) {
+          if (holds) return true;
+        }
+        return false;
+      case "intersection":
+        for await (const { holds } of this.#decided(resource, expression.operands)) {
+          if (!holds) return false;
+        }
+        return true;
+      case "exclusion": {
+        const { base, subtracted } = expression;
+        return (await this.#holds(resource, base)) && !(await this.#holds(resource, subtracted));
+      }
+    }
+  }
+
+  #decideArrow(resource: ObjectReference, arrow: Arrow): Promise<DecidedArrow> {
+    const { relation, permission, function: combination } = arrow;
+    const key = `${resource.type}:${resource.id}#${relation}.${combination}(${permission})`;
+    const decide = async () => {
+      const stored = await this.#reads.read(resource, relation);
+      const related = stored.map(({ subject }) => {
+        return { type: subject.type, id: subject.id, relation: permission };
+      });
+      const granted = await this.#reads.granted(related);
+      const any = combination === "any";
+      const allowed = any ? granted.includes(true) : granted.length > 0 && !granted.includes(false);
+      // One step that grants decides `any`, and one that does not decides `all`.
+      const one = allowed === any ? related[granted.indexOf(allowed)] : undefined;
+      return { allowed, walked: one === undefined ? related.slice(0, MAX_STEPS) : [one] };
+    };
+    const known = this.#arrows.get(key) ?? decide();
+    this.#arrows.set(key, known);
+    return known;
+  }
+
+  async #arrow(resource: ObjectReference, arrow: Arrow, path: readonly string[]): Promise<Step> {
+    const { allowed, walked } = await this.#decideArrow(resource, arrow);
+    const children = await this.#members(walked, path);
     return { kind: "arrow", allowed, children };
   }
 
@@ -176,4 +251,8 @@ class Walk {
     }
     return children;
   }
+}
+
+function operandsOf(expression: Expression): readonly Expression[] {
+  return expression.kind === "union" ? expression.operands : [expression];
 }

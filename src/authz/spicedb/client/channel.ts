@@ -1,5 +1,8 @@
 import type { v1 } from "@authzed/authzed-node";
+import type { ChannelCredentials, ClientOptions } from "@grpc/grpc-js";
 import { authzed } from "../../../common/drivers/authzed.ts";
+import { ipAddressOf, withoutServerName } from "../../../common/grpc-address.ts";
+import type { AskedServer } from "../../engine/asked-server.ts";
 import { invalid } from "../../engine/validate-request.ts";
 
 /** Where SpiceDB is, and how it is called. */
@@ -17,6 +20,11 @@ export interface ConnectionOptions {
    * milliseconds; 5000 if absent.
    */
   readonly deadlineMs?: number;
+  /**
+   * The section of the configuration that the options are from, such as `security.authz.spicedb`: messages
+   * for operators then name its keys. Absent, they name these options.
+   */
+  readonly section?: string;
 }
 
 /** How long a call may take where the options do not say. */
@@ -66,11 +74,9 @@ export function watchClient(options: ConnectionOptions): v1.ZedClientInterface {
   });
 }
 
-function client(
-  { endpoint, token, insecure = false, ca }: ConnectionOptions,
-  more: Record<string, number>,
-): v1.ZedClientInterface {
-  const channel = { ...CHANNEL, ...more };
+function client(options: ConnectionOptions, more: Record<string, number>): v1.ZedClientInterface {
+  const { endpoint, token, insecure = false, ca } = options;
+  const channel = { ...CHANNEL, ...more, ...(insecure ? {} : addressChannels(options)) };
   // No preconnection flags (0): the services connect when they are first used.
   if (ca !== undefined) {
     return authzed.NewClientWithCustomCert(token, endpoint, Buffer.from(ca), 0, channel);
@@ -78,6 +84,38 @@ function client(
   const { SECURE, INSECURE_PLAINTEXT_CREDENTIALS } = authzed.ClientSecurity;
   const security = insecure ? INSECURE_PLAINTEXT_CREDENTIALS : SECURE;
   return authzed.NewClient(token, endpoint, security, 0, channel);
+}
+
+/** Channels to an IP address over TLS, which send no server name; undefined for a name. */
+function addressChannels({ endpoint, ca }: ConnectionOptions): ClientOptions | undefined {
+  const host = ipAddressOf(endpoint);
+  if (host === undefined) return undefined;
+  const tls = ca === undefined ? {} : { ca: Buffer.from(ca) };
+  // The services of a client have the same credentials.
+  let own: ChannelCredentials | undefined;
+  return {
+    channelFactoryOverride(address, credentials, options) {
+      own ??= withoutServerName(credentials, host, tls);
+      // A channel of the client's own grpc-js, which is not that of this package.
+      return new authzed.PermissionsServiceClient(address, own, options).getChannel();
+    },
+  };
+}
+
+/** The SpiceDB of the options, for messages. */
+export function serverOf({ endpoint: address, section }: ConnectionOptions): AskedServer {
+  const name = "SpiceDB";
+  if (section === undefined) {
+    const keys = { endpoint: "endpoint", insecure: "insecure", token: "token", ca: "ca" };
+    return { name, address, keys };
+  }
+  const keys = {
+    endpoint: `${section}.endpoint`,
+    insecure: `${section}.insecure`,
+    token: `${section}.token or token_file`,
+    ca: `${section}.ca_file`,
+  };
+  return { name, address, keys };
 }
 
 /** @throws AuthzError INVALID_ARGUMENT for options that can never connect; the token is not named */

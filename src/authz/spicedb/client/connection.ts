@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { v1 } from "@authzed/authzed-node";
 import { abortError } from "../../engine/abort-error.ts";
+import type { AskedServer } from "../../engine/asked-server.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { CallOptions } from "../../engine/requests.ts";
 import { RunningCalls, type StoppableCall } from "../../engine/running-calls.ts";
@@ -10,12 +11,13 @@ import {
   checkConnectionOptions,
   DEADLINE_MS,
   LEASE_MS,
+  serverOf,
   watchClient,
 } from "./channel.ts";
 import { didNothing, isGrpcFailure, mapGrpcError } from "./map-error.ts";
 
 /** The context of a call: its deadline, and how it is stopped. */
-export interface CallContext {
+export interface AttemptContext {
   readonly deadline: Date;
   /** Stops the call when the caller has cancelled. */
   readonly onAbort: (cancel: () => void) => void;
@@ -30,6 +32,8 @@ const BACKOFF_MS = 50;
 /** The calls to one SpiceDB: with deadlines, bounded retries and our errors. */
 export class Connection {
   readonly client: v1.ZedClientInterface;
+  /** Whom it calls, for messages. */
+  readonly server: AskedServer;
   readonly #options: ConnectionOptions;
   readonly #deadlineMs: number;
   readonly #running = new RunningCalls();
@@ -38,6 +42,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     checkConnectionOptions(options);
     this.client = callClient(options);
+    this.server = serverOf(options);
     this.#options = options;
     this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
   }
@@ -148,11 +153,12 @@ export class Connection {
   async #retry<Response>(
     kind: CallKind,
     signal: AbortSignal | undefined,
-    attempt: (context: CallContext) => Promise<Response>,
+    attempt: (context: AttemptContext) => Promise<Response>,
   ): Promise<Response> {
     const deadline = new Date(Date.now() + this.#deadlineMs);
+    let failure: Error | undefined;
     for (let attempts = 1; ; attempts++) {
-      if (signal?.aborted) throw abortError(signal);
+      if (signal?.aborted) throw stoppedBy(signal, failure);
       const done = new AbortController();
       const onAbort = (cancel: () => void) =>
         signal?.addEventListener("abort", cancel, { once: true, signal: done.signal });
@@ -161,9 +167,11 @@ export class Connection {
       } catch (error) {
         const backoff = BACKOFF_MS * 2 ** attempts * (0.5 + Math.random() / 2);
         const late = Date.now() + backoff >= deadline.getTime();
-        if (signal?.aborted || attempts === ATTEMPTS || late || !mayRetry(kind, error)) {
-          throw this.#mapError(error, signal);
-        }
+        if (signal?.aborted) throw stoppedBy(signal, failure);
+        const mapped = this.#mapError(error, signal);
+        if (attempts === ATTEMPTS || late || !mayRetry(kind, error)) throw mapped;
+        // An attempt to write that is cut off may have done more than the one before.
+        if (kind === "read") failure = mapped;
         const options = signal === undefined ? {} : { signal };
         await sleep(backoff, undefined, options).catch(() => undefined);
       } finally {
@@ -175,10 +183,21 @@ export class Connection {
   #mapError(error: unknown, signal: AbortSignal | undefined): Error {
     if (error instanceof AuthzError) return error;
     if (signal?.aborted) return abortError(signal);
-    if (isGrpcFailure(error)) return mapGrpcError(error, this.#options.token);
+    if (isGrpcFailure(error)) {
+      return mapGrpcError(error, { server: this.server, token: this.#options.token });
+    }
     // Not the cause itself: errors of a library may contain what must not be shown.
     return new AuthzError("INTERNAL", "the call to SpiceDB failed in the client");
   }
+}
+
+/**
+ * The error of a call that was stopped. One that had no more time to try again says why it had to: that is
+ * more than that it was late.
+ */
+function stoppedBy(signal: AbortSignal, failure: Error | undefined): Error {
+  const stopped = abortError(signal);
+  return stopped.code === "DEADLINE_EXCEEDED" ? (failure ?? stopped) : stopped;
 }
 
 /** A stream of answers, as grpc-js gives it. */

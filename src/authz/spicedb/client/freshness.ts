@@ -9,7 +9,7 @@ const MAX_OLDER = 1000;
  * The state that a read must see at least, as SpiceDB gets it, and what to do with the state of its
  * response.
  */
-export interface ReadAt {
+export interface SpicedbReadAt {
   readonly consistency: v1.Consistency;
   /** The ZedToken of a state that the read sees at least. */
   readonly atLeast: string;
@@ -39,7 +39,7 @@ export class Freshness {
   }
 
   /** The consistency of a read that is as fresh as its caller asks. */
-  async read({ atLeastAsFresh, newest = false, signal }: CallOptions = {}): Promise<ReadAt> {
+  async read({ atLeastAsFresh, newest = false, signal }: CallOptions = {}): Promise<SpicedbReadAt> {
     const given = atLeastAsFresh === undefined ? undefined : zedTokenOf(atLeastAsFresh);
     const covered = given === undefined || given === this.#known || this.#older.has(given);
     if (!covered || newest) this.#forget();

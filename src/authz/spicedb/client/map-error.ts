@@ -1,3 +1,4 @@
+import { type AskedServer, titleOf, whyUnreachable } from "../../engine/asked-server.ts";
 import { AuthzError, type AuthzErrorCode } from "../../engine/authz-error.ts";
 
 /** What gRPC reports of a failed call; the class of grpc-js is not needed for it. */
@@ -34,7 +35,12 @@ const DEPTH_EXCEEDED = /exceeded the allowable maximum depth|max depth exceeded/
 const LOOKUP_OF_SELF = /SELF_ENTRYPOINT/;
 /** The call never left this process: even a write may be retried. */
 const NEVER_SENT = /^(No connection established|Name resolution failed)/;
-const ABORTED = 10;
+/** The texts of grpc-js where no server has answered; SpiceDB's own texts may look like those of a connection. */
+const UNANSWERED =
+  /^(No connection established|Name resolution failed|No addresses resolved|Connection dropped|(connect|read|write) E[A-Z]+)/;
+const [PERMISSION_DENIED, ABORTED, UNAUTHENTICATED] = [7, 10, 16];
+/** The log has no more of what SpiceDB says. */
+const MAX_DETAILS = 500;
 
 /** Whether a thrown value is a failure of a gRPC call. */
 export function isGrpcFailure(error: unknown): error is GrpcFailure {
@@ -50,16 +56,42 @@ export function didNothing({ code, details }: GrpcFailure): boolean {
   return code === ABORTED || (code === 14 && NEVER_SENT.test(details));
 }
 
+/** Whom an engine asks, and with what. */
+export interface AskedSpicedb {
+  readonly server: AskedServer;
+  /** The preshared key; never in a message, from any source. */
+  readonly token: string;
+}
+
 /**
  * A failed call in the codes that all engines share.
  *
- * @param secret what the message must never contain, from any source
+ * If it says nothing about the request, the message is in our own words, since `/readyz` shows it: that of
+ * SpiceDB may name users and databases, and is only the cause, for the log.
  */
-export function mapGrpcError(failure: GrpcFailure, secret: string): AuthzError {
+export function mapGrpcError(failure: GrpcFailure, { server, token }: AskedSpicedb): AuthzError {
+  const code = codeOf(failure);
+  if (code === "DEADLINE_EXCEEDED") return new AuthzError(code, "the deadline has passed");
   // SpiceDB's message for an internal error includes the stack.
   const [first = ""] = failure.details.split("\n");
-  const details = secret === "" ? first : first.replaceAll(secret, "[secret]");
-  return new AuthzError(codeOf(failure), `SpiceDB: ${details || "no details"}`);
+  const details = token === "" ? first : first.replaceAll(token, "[secret]");
+  if (code !== "UNAVAILABLE") return new AuthzError(code, `SpiceDB: ${details || "no details"}`);
+  const said = `gRPC status ${failure.code}: ${details.slice(0, MAX_DETAILS)}`;
+  return new AuthzError(code, whyUnavailable(failure, server), { cause: new Error(said) });
+}
+
+function whyUnavailable({ code, details }: GrpcFailure, server: AskedServer): string {
+  switch (code) {
+    case PERMISSION_DENIED:
+    case UNAUTHENTICATED:
+      return `${titleOf(server)} does not accept the preshared key: correct ${server.keys.token}`;
+    case ABORTED:
+      return `${titleOf(server)} has rolled back, since other writes are in conflict: repeat the call`;
+    default:
+      return UNANSWERED.test(details)
+        ? whyUnreachable(server, details)
+        : `${titleOf(server)} cannot answer now: look at its log, and at its database`;
+  }
 }
 
 function codeOf({ code, details }: GrpcFailure): AuthzErrorCode {

@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import type { Freshness } from "./freshness.ts";
 
 /** What every call to SpiceDB needs. */
-export interface Session {
+export interface SpicedbSession {
   readonly model: Model;
   /**
    * Refuses invalid requests before SpiceDB is asked, so that all engines report the same errors.
@@ -32,7 +32,7 @@ export interface Listing<Message> {
  * acknowledged by now. A second request gets an answer that is newer than the first one.
  */
 export async function newestOf(
-  { connection }: Pick<Session, "connection">,
+  { connection }: Pick<SpicedbSession, "connection">,
   signal?: AbortSignal,
 ): Promise<string> {
   await headOf(connection, signal);
@@ -55,7 +55,7 @@ async function headOf(connection: Connection, signal: AbortSignal | undefined): 
  * @param tokenOf reads the state of a message
  */
 export async function readFresh<Message>(
-  session: Session,
+  session: SpicedbSession,
   options: CallOptions,
   tokenOf: (message: Message) => v1.ZedToken | undefined,
   read: (consistency: v1.Consistency) => Promise<Message[]>,
@@ -69,6 +69,6 @@ export async function readFresh<Message>(
 }
 
 /** Whether a relationship is of the service's model: those of others that share the SpiceDB are not shown. */
-export function isOwn({ model }: Session, { resource }: Relationship): boolean {
+export function isOwn({ model }: SpicedbSession, { resource }: Relationship): boolean {
   return model.definitions.has(resource.type);
 }

@@ -2,7 +2,7 @@ import type { v1 } from "@authzed/authzed-node";
 import type { RelationshipFilter } from "../../../model/relationship.ts";
 import { MAX_PAGE_SIZE } from "../../engine/requests.ts";
 import { toFilter } from "./messages.ts";
-import type { Session } from "./session.ts";
+import type { SpicedbSession } from "./session.ts";
 
 /** Which part of the matching relationships is read. */
 export interface PageRange {
@@ -13,7 +13,7 @@ export interface PageRange {
 
 /** Reads a part of the relationships that match a filter, as SpiceDB's messages. */
 export function readPage(
-  { connection }: Session,
+  { connection }: SpicedbSession,
   filter: RelationshipFilter,
   consistency: v1.Consistency,
   signal: AbortSignal | undefined,
@@ -33,7 +33,7 @@ export function readPage(
 
 /** Whether any relationship matches a filter. */
 export async function isStored(
-  session: Session,
+  session: SpicedbSession,
   filter: RelationshipFilter,
   consistency: v1.Consistency,
   signal: AbortSignal | undefined,
@@ -50,7 +50,7 @@ const MAX_STORED = 100_000;
  * @throws AuthzError RESOURCE_EXHAUSTED if there are too many
  */
 export function readStored(
-  { connection }: Session,
+  { connection }: SpicedbSession,
   filter: RelationshipFilter,
   consistency: v1.Consistency,
   signal: AbortSignal | undefined,

@@ -43,14 +43,14 @@ function isZedToken(text: string): boolean {
 const VERSION = "1:spicedb-cursor";
 
 /** Where the next page of a listing begins: the state it lists, and what was listed last. */
-export interface PageCursor {
+export interface SpicedbCursor {
   readonly zedToken: string;
   /** The last item of the page before, or SpiceDB's own cursor. */
   readonly after: string;
 }
 
 /** A cursor as the caller holds it; it is valid for the same listing only. */
-export function formatCursor(listing: readonly unknown[], cursor: PageCursor): string {
+export function formatCursor(listing: readonly unknown[], cursor: SpicedbCursor): string {
   const parts = [VERSION, digest(listing), cursor.zedToken, cursor.after];
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
@@ -61,7 +61,7 @@ export function formatCursor(listing: readonly unknown[], cursor: PageCursor): s
  * @param listing what is listed; a cursor of another listing is refused
  * @throws AuthzError INVALID_ARGUMENT
  */
-export function parseCursor(listing: readonly unknown[], cursor: string): PageCursor {
+export function parseCursor(listing: readonly unknown[], cursor: string): SpicedbCursor {
   const parts = parseParts(cursor);
   if (parts === undefined) throw new AuthzError("INVALID_ARGUMENT", "the cursor is malformed");
   const [, of, zedToken, after] = parts;

@@ -2,7 +2,7 @@ import type { v1 } from "@authzed/authzed-node";
 import { authzed } from "../../../common/drivers/authzed.ts";
 import type { CallOptions, CheckAnyRequest, CheckResult } from "../../engine/requests.ts";
 import { toSubject } from "../client/messages.ts";
-import { readFresh, type Session } from "../client/session.ts";
+import { readFresh, type SpicedbSession } from "../client/session.ts";
 import { decodeSpicedbId } from "../client/spicedb-id.ts";
 import { revisionOf } from "../client/tokens.ts";
 import { refuseAmongWildcards } from "../workarounds/userset-wildcards.ts";
@@ -22,7 +22,7 @@ export const MAX_RESULTS = 100_000;
  * @param one whether one of them is enough
  */
 export async function findResources(
-  session: Session,
+  session: SpicedbSession,
   request: CheckAnyRequest,
   consistency: v1.Consistency,
   signal: AbortSignal | undefined,
@@ -38,7 +38,7 @@ export async function findResources(
 }
 
 async function lookUp(
-  session: Session,
+  session: SpicedbSession,
   request: CheckAnyRequest,
   consistency: v1.Consistency,
   signal: AbortSignal | undefined,
@@ -74,7 +74,7 @@ export function isGranted(permissionship: v1.LookupPermissionship | undefined): 
 
 /** Decides whether a subject holds a permission on at least one resource of a type. */
 export async function checkAny(
-  session: Session,
+  session: SpicedbSession,
   request: CheckAnyRequest,
   options: CallOptions = {},
 ): Promise<CheckResult> {

@@ -10,7 +10,7 @@ import type {
 import { pageSizeOf } from "../../engine/validate-request.ts";
 import { atExactly } from "../client/freshness.ts";
 import { toObject, toSubject } from "../client/messages.ts";
-import { readFresh, type Session } from "../client/session.ts";
+import { readFresh, type SpicedbSession } from "../client/session.ts";
 import { decodeSpicedbId } from "../client/spicedb-id.ts";
 import { formatCursor, parseCursor, revisionOf } from "../client/tokens.ts";
 import { verifySubjects } from "../workarounds/wrong-subjects.ts";
@@ -18,7 +18,7 @@ import { findResources, isGranted, MAX_RESULTS } from "./find-resources.ts";
 
 /** Lists the ids of the resources that a subject holds a permission on, sorted. */
 export async function lookupResources(
-  session: Session,
+  session: SpicedbSession,
   cache: ListingCache,
   request: LookupResourcesRequest,
   options: CallOptions = {},
@@ -38,7 +38,7 @@ export async function lookupResources(
 
 /** Lists the subjects that hold a permission on a resource, sorted. */
 export async function lookupSubjects(
-  session: Session,
+  session: SpicedbSession,
   cache: ListingCache,
   request: LookupSubjectsRequest,
   options: CallOptions = {},
@@ -87,7 +87,7 @@ interface Lookup<Item> {
 }
 
 async function page<Item>(
-  session: Session,
+  session: SpicedbSession,
   cache: ListingCache,
   lookup: Lookup<Item>,
   request: { readonly pageSize?: number; readonly cursor?: string },

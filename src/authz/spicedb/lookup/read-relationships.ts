@@ -10,13 +10,13 @@ import {
 import { invalid, pageSizeOf } from "../../engine/validate-request.ts";
 import { atExactly } from "../client/freshness.ts";
 import { fromRelationship, toFilter } from "../client/messages.ts";
-import { isOwn, newestOf, readFresh, type Session } from "../client/session.ts";
+import { isOwn, newestOf, readFresh, type SpicedbSession } from "../client/session.ts";
 import { readPage } from "../client/stored-relationships.ts";
 import { formatCursor, parseCursor, revisionOf } from "../client/tokens.ts";
 
 /** Lists the relationships that match a filter, in SpiceDB's own order. */
 export async function readRelationships(
-  session: Session,
+  session: SpicedbSession,
   filter: RelationshipFilter,
   page: PageRequest = {},
   options: CallOptions = {},
@@ -99,7 +99,7 @@ const LISTING = ["all relationships"];
 
 /** Lists all relationships, at the newest state. A page ends with each type, full or not. */
 async function exportRelationships(
-  session: Session,
+  session: SpicedbSession,
   page: PageRequest,
   { signal }: CallOptions,
 ): Promise<Page<Relationship>> {

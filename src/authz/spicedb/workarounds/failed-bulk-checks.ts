@@ -5,7 +5,7 @@ import { askCheck, askChecks } from "../client/check-calls.ts";
 import type { Connection } from "../client/connection.ts";
 import { atExactly } from "../client/freshness.ts";
 import { isAllowed } from "../client/messages.ts";
-import type { Session } from "../client/session.ts";
+import type { SpicedbSession } from "../client/session.ts";
 
 /** How many checks that failed together are asked at once. */
 const PARALLEL = 16;
@@ -23,7 +23,7 @@ const OF_THE_REQUEST: ReadonlySet<AuthzErrorCode> = new Set([
  * its depth, all do.
  */
 export async function decide(
-  { connection }: Session,
+  { connection }: SpicedbSession,
   requests: readonly CheckRequest[],
   consistency: v1.Consistency,
   signal: AbortSignal | undefined,

@@ -5,7 +5,7 @@ import { type Expression, type ExpressionLeaf, visitLeaves } from "../../../mode
 import type { CheckAnyRequest, CheckRequest } from "../../engine/requests.ts";
 import { CHUNK } from "../client/check-calls.ts";
 import { atExactly } from "../client/freshness.ts";
-import type { Session } from "../client/session.ts";
+import type { SpicedbSession } from "../client/session.ts";
 import { decodeSpicedbId } from "../client/spicedb-id.ts";
 import { readStored } from "../client/stored-relationships.ts";
 import { decide } from "./failed-bulk-checks.ts";
@@ -147,7 +147,7 @@ export interface FoundResource {
  * @param one whether one of them is enough
  */
 export async function checkEachResource(
-  session: Session,
+  session: SpicedbSession,
   { resourceType: type, permission, subject }: CheckAnyRequest,
   consistency: v1.Consistency,
   signal: AbortSignal | undefined,

@@ -7,7 +7,7 @@ import { visitLeaves } from "../../../model/schema/model.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { FoundSubject, LookupSubjectsRequest } from "../../engine/requests.ts";
 import { CHUNK } from "../client/check-calls.ts";
-import type { Session } from "../client/session.ts";
+import type { SpicedbSession } from "../client/session.ts";
 import { decide } from "./failed-bulk-checks.ts";
 import { refuseAmongWildcards } from "./userset-wildcards.ts";
 
@@ -30,7 +30,7 @@ export interface FoundSubjects {
  * @throws AuthzError UNIMPLEMENTED if the missing subjects cannot be determined
  */
 export async function verifySubjects(
-  session: Session,
+  session: SpicedbSession,
   request: LookupSubjectsRequest,
   found: FoundSubjects,
   consistency: v1.Consistency,

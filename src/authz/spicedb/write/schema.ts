@@ -1,10 +1,11 @@
 import type { v1 } from "@authzed/authzed-node";
 import { findGaps, formatGaps, type Model, parseModel } from "../../../model/index.ts";
+import { titleOf, whyNotReady } from "../../engine/asked-server.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { Readiness } from "../../engine/engine.ts";
 import type { CallOptions } from "../../engine/requests.ts";
 import type { Connection } from "../client/connection.ts";
-import type { Session } from "../client/session.ts";
+import type { SpicedbSession } from "../client/session.ts";
 import { refuseSubtractedParentheses } from "../workarounds/subtracted-parentheses.ts";
 
 /** The result of a request to write the schema. */
@@ -32,7 +33,7 @@ export interface SchemaWriteOptions extends CallOptions {
  * if it would replace another schema and may not
  */
 export async function writeSchema(
-  { connection, freshness }: Pick<Session, "connection" | "freshness">,
+  { connection, freshness }: Pick<SpicedbSession, "connection" | "freshness">,
   schema: string,
   { signal, replace = true, dryRun = false }: SchemaWriteOptions = {},
 ): Promise<SchemaWrite> {
@@ -68,19 +69,23 @@ export async function writeSchema(
 }
 
 /** Whether SpiceDB answers, and has a schema that contains the model. */
-export async function schemaReadiness(connection: Connection, model: Model): Promise<Readiness> {
+export async function schemaReadiness(
+  connection: Connection,
+  model: Model,
+  call: CallOptions = {},
+): Promise<Readiness> {
   try {
-    const stored = await connection.run({}, ({ signal }) => readSchema(connection, signal));
+    const stored = await connection.run(call, ({ signal }) => readSchema(connection, signal));
     if (stored === undefined) {
       return {
         ready: false,
-        reason: "SpiceDB has no schema: write the model to it, such as with zed schema write",
+        reason: `${titleOf(connection.server)} has no schema: write the model to it, such as with zed schema write`,
       };
     }
     const why = whyNotContained(stored, model);
     return why === undefined ? { ready: true } : { ready: false, reason: why };
   } catch (error) {
-    return { ready: false, reason: error instanceof Error ? error.message : "SpiceDB fails" };
+    return { ready: false, reason: whyNotReady(connection.server, error) };
   }
 }
 

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { v1 } from "@authzed/authzed-node";
+import { titleOf } from "../../engine/asked-server.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { CallOptions, Change, Revision } from "../../engine/requests.ts";
 import { fromUpdate } from "../client/messages.ts";
-import { isOwn, newestOf, type Session } from "../client/session.ts";
+import { isOwn, newestOf, type SpicedbSession } from "../client/session.ts";
 import { revisionOf, zedTokenOf } from "../client/tokens.ts";
 
 /** So that a server that ends each stream at once is not called without a pause. */
@@ -17,7 +18,7 @@ const PAUSE_MS = 50;
  * UNAVAILABLE; continue from the revision of the last change.
  */
 export function watch(
-  session: Session,
+  session: SpicedbSession,
   from: Revision | undefined,
   { signal }: CallOptions = {},
 ): AsyncIterable<Change> {
@@ -28,7 +29,7 @@ export function watch(
 }
 
 async function startOf(
-  { connection }: Session,
+  { connection }: SpicedbSession,
   from: Revision | undefined,
   options: CallOptions,
 ): Promise<string> {
@@ -43,7 +44,7 @@ async function startOf(
  * was never opened.
  */
 async function requireAnswer(
-  { connection }: Session,
+  { connection }: SpicedbSession,
   caller: AbortSignal | undefined,
 ): Promise<void> {
   const options = caller === undefined ? {} : { signal: caller };
@@ -52,12 +53,15 @@ async function requireAnswer(
   } catch (error) {
     const late = error instanceof AuthzError && error.code === "DEADLINE_EXCEEDED";
     if (!late || caller?.aborted) throw error;
-    throw new AuthzError("UNAVAILABLE", "SpiceDB: no response during the watch");
+    throw new AuthzError(
+      "UNAVAILABLE",
+      `${titleOf(connection.server)} gave no response during the watch`,
+    );
   }
 }
 
 async function* changes(
-  session: Session,
+  session: SpicedbSession,
   start: Promise<string>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Change> {

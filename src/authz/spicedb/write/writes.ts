@@ -10,7 +10,7 @@ import type {
 } from "../../engine/requests.ts";
 import { atExactly } from "../client/freshness.ts";
 import { fromRelationship, toPrecondition, toUpdate } from "../client/messages.ts";
-import { newestOf, type Session } from "../client/session.ts";
+import { newestOf, type SpicedbSession } from "../client/session.ts";
 import { isStored, readStored } from "../client/stored-relationships.ts";
 import { revisionOf } from "../client/tokens.ts";
 import { findClosedCycle, type ReadSubjects } from "./find-closed-cycle.ts";
@@ -20,7 +20,7 @@ const SHOWN = 12;
 
 /** Writes relationships atomically; a write that would close a cycle is refused before. */
 export async function writeRelationships(
-  session: Session,
+  session: SpicedbSession,
   request: WriteRequest,
   { signal }: CallOptions = {},
 ): Promise<{ revision: Revision }> {
@@ -49,7 +49,7 @@ export async function writeRelationships(
 }
 
 async function refuseCycle(
-  session: Session,
+  session: SpicedbSession,
   { updates, preconditions = [] }: WriteRequest,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -82,7 +82,7 @@ async function refuseCycle(
 
 /** A precondition that fails is reported first of all, as SpiceDB would report it. */
 async function requireAll(
-  session: Session,
+  session: SpicedbSession,
   preconditions: readonly Precondition[],
   head: string,
   signal: AbortSignal | undefined,
@@ -99,7 +99,7 @@ async function requireAll(
 
 /** An existing relationship is reported before a cycle, as in SpiceDB. */
 async function refuseExisting(
-  session: Session,
+  session: SpicedbSession,
   updates: readonly RelationshipUpdate[],
   head: string,
   signal: AbortSignal | undefined,

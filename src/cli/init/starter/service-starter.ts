@@ -2,6 +2,7 @@ import { UsageError } from "../../../diagnostics/usage-error.ts";
 import type { OutputFile } from "../../../emit/output-file.ts";
 import type { GeneratedCode } from "./generated-code.ts";
 import { handlersTestTs, handlersTs, mainTs, serviceTestTs } from "./starter-code.ts";
+import type { StarterPorts } from "./starter-ports.ts";
 import { starterProto } from "./starter-proto.ts";
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -20,6 +21,7 @@ export function serviceStarter(
   root: string,
   installed: string,
   gen: GeneratedCode,
+  ports: StarterPorts,
 ): readonly OutputFile[] {
   if (!NAME.test(name)) {
     throw new UsageError(
@@ -30,10 +32,10 @@ export function serviceStarter(
   const title = name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
   const folder = root === "." ? "" : `${root}/`;
   return [
-    { name: "svc-access.yaml", content: svcAccessYaml(name, word, installed) },
+    { name: "svc-access.yaml", content: svcAccessYaml(name, word, installed, ports) },
     { name: "model.zed", content: MODEL },
     { name: `${folder}${word}/v1/${word}.proto`, content: starterProto(name, word, title) },
-    { name: "service.yaml", content: serviceYaml(name, installed) },
+    { name: "service.yaml", content: serviceYaml(name, installed, ports) },
     { name: "src/handlers.ts", content: handlersTs(word, title, gen) },
     { name: "src/main.ts", content: mainTs(name, word, title, gen) },
     { name: "test/handlers.test.ts", content: handlersTestTs(word, gen) },
@@ -43,7 +45,12 @@ export function serviceStarter(
 }
 
 /** The configuration of the compiler. */
-function svcAccessYaml(name: string, word: string, installed: string): string {
+function svcAccessYaml(
+  name: string,
+  word: string,
+  installed: string,
+  { http, grpc }: StarterPorts,
+): string {
   return `# yaml-language-server: $schema=${installed}/schemas/svc-access.schema.json
 environment: development
 
@@ -53,7 +60,7 @@ model: model.zed
 services:
   ${name}:
     packages: [${word}.v1]
-    ports: {http: 18010, grpc: 19010}
+    ports: {http: ${http}, grpc: ${grpc}}
 `;
 }
 
@@ -66,24 +73,29 @@ definition item {
   relation owner: user
   relation viewer: user | service
 
-  permission write = owner
+  permission manage = owner
+  permission write = manage
   permission read = write + viewer
 }
 `;
 
 /** The configuration of the process. */
-function serviceYaml(name: string, installed: string): string {
+function serviceYaml(
+  name: string,
+  installed: string,
+  { http, grpc, metrics }: StarterPorts,
+): string {
   return `# yaml-language-server: $schema=${installed}/schemas/service.schema.json
 environment: \${ENVIRONMENT:-development}
 service: ${name}
 
 server:
   http:
-    address: \${HTTP_ADDRESS:-127.0.0.1:18010}
+    address: \${HTTP_ADDRESS:-127.0.0.1:${http}}
   grpc:
-    address: \${GRPC_ADDRESS:-127.0.0.1:19010}
+    address: \${GRPC_ADDRESS:-127.0.0.1:${grpc}}
   metrics:
-    address: \${METRICS_ADDRESS:-127.0.0.1:19110}
+    address: \${METRICS_ADDRESS:-127.0.0.1:${metrics}}
 
 security:
   authn:

@@ -38,6 +38,7 @@ export function handlers(engine: AuthorizationEngine): ${title}ServiceHandlers {
 /** The program. */
 export function mainTs(name: string, word: string, title: string, gen: GeneratedCode): string {
   return `/** The service: \`node src/main.ts [CONFIGURATION]\`. */
+import { join } from "node:path";
 import {
   createAuthorizationEngine,
   loadServiceConfig,
@@ -46,10 +47,13 @@ import {
 } from "svc-access/runtime";
 import { handlers } from "./handlers.ts";
 
+/** The folder of the service, wherever it is started from. */
+const folder = join(import.meta.dirname, "..");
+
 await runServer(async () => {
-  const configuration = loadServiceConfig(process.argv[2] ?? "service.yaml");
+  const configuration = loadServiceConfig(process.argv[2] ?? join(folder, "service.yaml"));
   // Before generated code is imported: if that is missing, this error says what to run.
-  const routes = readRouteDocument("${gen.folder}/routes/${name}.json");
+  const routes = readRouteDocument(join(folder, "${gen.folder}/routes/${name}.json"));
   const { bind${title}Service } = await import("${gen.fromSource}/${word}/v1/${word}_server.ts");
   const engine = await createAuthorizationEngine(configuration.config);
   if (configuration.config.environment === "development") {
@@ -74,14 +78,17 @@ await runServer(async () => {
 export function handlersTestTs(word: string, gen: GeneratedCode): string {
   return `/** Tests of handlers: no access policy is enforced here. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { testContext, testEngine } from "svc-access/testing";
 import { SetItemRequestSchema } from "${gen.fromTests}/${word}/v1/${word}_pb.ts";
 import { handlers } from "../src/handlers.ts";
 
+const MODEL = join(import.meta.dirname, "../model.zed");
+
 test("an item remembers who changed it", async () => {
-  await using engine = await testEngine({ model: "model.zed" });
+  await using engine = await testEngine({ model: MODEL });
   const service = handlers(engine);
   const request = create(SetItemRequestSchema, { itemId: "first", text: "hello" });
   const { item } = await service.setItem(request, testContext({ user: "alice" }));
@@ -89,7 +96,7 @@ test("an item remembers who changed it", async () => {
 });
 
 test("an item without a text is rejected", async () => {
-  await using engine = await testEngine({ model: "model.zed" });
+  await using engine = await testEngine({ model: MODEL });
   const service = handlers(engine);
   const request = create(SetItemRequestSchema, { itemId: "first" });
   await assert.rejects(service.setItem(request, testContext({ user: "alice" })), {
@@ -108,16 +115,20 @@ export function serviceTestTs(
 ): string {
   return `/** Tests of the whole service: the production server, on free ports, with its own stores. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { startTestServer } from "svc-access/testing";
 import { ${title}Service } from "${gen.fromTests}/${word}/v1/${word}_pb.ts";
 import { bind${title}Service } from "${gen.fromTests}/${word}/v1/${word}_server.ts";
 import { handlers } from "../src/handlers.ts";
 
+/** The folder of the service, wherever the tests are started from. */
+const folder = join(import.meta.dirname, "..");
+
 const start = () =>
   startTestServer((engine) => bind${title}Service(handlers(engine)), {
-    model: "model.zed",
-    routes: "${gen.folder}/routes/${name}.json",
+    model: join(folder, "model.zed"),
+    routes: join(folder, "${gen.folder}/routes/${name}.json"),
     relationships: ["item:first#owner@user:alice"],
     services: ["alice"],
   });

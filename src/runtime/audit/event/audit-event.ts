@@ -156,13 +156,13 @@ export interface AuditAuthorization {
   readonly decision: "allowed" | "denied";
 }
 
-/** Who called. */
+/** Who called, or, outside of calls, who ran the command: an operator. */
 export interface AuditPrincipal {
   /** The subject type, such as `user` or `service`. */
   readonly type: string;
   /** The subject id. */
   readonly id: string;
-  /** Where the authentication comes from: `gateway`, `jwt` or `internal`. */
+  /** Where the authentication of a caller comes from: `gateway`, `jwt` or `internal`; outside of calls, what the program names. */
   readonly source: string;
   /** The organization that the caller belongs to. */
   readonly organization?: string;

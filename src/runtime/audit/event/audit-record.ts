@@ -5,12 +5,18 @@ import type { Call } from "../../call/call.ts";
 import type { AuditRecord } from "../../call/call-context.ts";
 import { isSecretKey, REDACTED } from "../../logging/redaction/named-secrets.ts";
 import { redactText } from "../../logging/redaction/redact-text.ts";
-import { type AuditEvent, safeText } from "./audit-event.ts";
-import { callFacts, type EventSource, envelope, NO_CALL } from "./describe-call.ts";
+import { type AuditEvent, type AuditPrincipal, safeText } from "./audit-event.ts";
+import { callFacts, type EventSource, envelope, outsideOfCalls } from "./describe-call.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 const MAX_DETAILS = 16;
-const KEYS: ReadonlySet<string> = new Set(["event", "riskLevel", "resource", "details"]);
+const KEYS: ReadonlySet<string> = new Set([
+  "event",
+  "riskLevel",
+  "resource",
+  "details",
+  "mustBeStored",
+]);
 
 /** Details as they are stored: without secrets. */
 export type Details = Readonly<Record<string, string | number | boolean>>;
@@ -33,7 +39,7 @@ export function checkObject(resource: unknown): asserts resource is string {
 export function checkRecord(record: AuditRecord): Details | undefined {
   if (typeof record !== "object" || record === null)
     throw new TypeError("an audit event must be an object");
-  const { event, riskLevel, resource, details } = record;
+  const { event, riskLevel, resource, details, mustBeStored } = record;
   const unknown = Object.keys(record).find((key) => !KEYS.has(key));
   if (unknown !== undefined)
     throw new TypeError(
@@ -50,6 +56,9 @@ export function checkRecord(record: AuditRecord): Details | undefined {
   }
   if (riskLevel !== undefined && !RISK_LEVELS.includes(riskLevel)) {
     throw new TypeError(`riskLevel must be one of ${RISK_LEVELS.join(", ")}`);
+  }
+  if (mustBeStored !== undefined && typeof mustBeStored !== "boolean") {
+    throw new TypeError("mustBeStored must be true or false");
   }
   if (resource !== undefined) checkObject(resource);
   return details === undefined ? undefined : safeDetails(details);
@@ -93,6 +102,8 @@ export interface DescribedRecord {
   readonly time: number;
   /** The id of the event of the call, if it is audited. */
   readonly callEvent: string | undefined;
+  /** Who did it, outside of calls. */
+  readonly principal?: AuditPrincipal | undefined;
 }
 
 /**
@@ -103,7 +114,7 @@ export interface DescribedRecord {
 export function describeRecord(
   source: EventSource,
   call: Call | undefined,
-  { record, details, id, time, callEvent }: DescribedRecord,
+  { record, details, id, time, callEvent, principal }: DescribedRecord,
   maxText: number,
 ): AuditEvent {
   const { event, riskLevel = "LOW" } = record;
@@ -113,7 +124,7 @@ export function describeRecord(
     data: {
       state: "completed",
       risk_level: riskLevel,
-      ...(call === undefined ? NO_CALL : callFacts(call, maxText)),
+      ...(call === undefined ? outsideOfCalls(principal, maxText) : callFacts(call, maxText)),
       ...(resource === undefined ? {} : { resource }),
       decision: "none",
       code: "OK",

@@ -5,7 +5,13 @@ import type { Principal } from "../../call/call-context.ts";
 import type { CallEnd } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { resourceId } from "../../resource/resource-id.ts";
-import { type AuditData, type AuditEvent, MAX_TEXT, safeText } from "./audit-event.ts";
+import {
+  type AuditData,
+  type AuditEvent,
+  type AuditPrincipal,
+  MAX_TEXT,
+  safeText,
+} from "./audit-event.ts";
 
 /** The service and process of the events. */
 export interface EventSource {
@@ -93,7 +99,10 @@ type CallFacts = Pick<
 >;
 
 /** The same outside of calls. */
-export const NO_CALL: CallFacts = { rpc: "", request_id: "", client_address: "" };
+export function outsideOfCalls(principal: AuditPrincipal | undefined, maxText: number): CallFacts {
+  const none = { rpc: "", request_id: "", client_address: "" };
+  return principal === undefined ? none : { principal: safePrincipal(principal, maxText), ...none };
+}
 
 /** Who called what, and from where. */
 export function callFacts(call: Call, maxText: number): CallFacts {
@@ -112,14 +121,19 @@ export function callFacts(call: Call, maxText: number): CallFacts {
 
 function principalOf({ principal }: Call, maxText: number): Pick<AuditData, "principal"> {
   if (principal === undefined) return {};
-  const { subjectType, subjectId, source, organizationId } = principal;
+  const { subjectType: type, subjectId: id, source, organizationId: organization } = principal;
+  return { principal: safePrincipal({ type, id, source, organization }, maxText) };
+}
+
+function safePrincipal(
+  { type, id, source, organization = "" }: AuditPrincipal,
+  maxText: number,
+): AuditPrincipal {
   return {
-    principal: {
-      type: safeText(subjectType, maxText),
-      id: safeText(subjectId, maxText),
-      source: safeText(source, maxText),
-      ...(organizationId === "" ? {} : { organization: safeText(organizationId, maxText) }),
-    },
+    type: safeText(type, maxText),
+    id: safeText(id, maxText),
+    source: safeText(source, maxText),
+    ...(organization === "" ? {} : { organization: safeText(organization, maxText) }),
   };
 }
 
@@ -167,8 +181,10 @@ function answerOf(
 /** Neither message nor details of an error: a handler may have put anything into them. */
 function endOf(call: Call, error: ServiceError | undefined): { status: number; code: string } {
   if (error !== undefined) return { status: error.status, code: safeText(error.code, 64) };
-  // For an RPC the adapter may have set it since, for its response to the caller.
-  return { status: call.method.kind === "raw" ? call.responseStatus : OK, code: "OK" };
+  // For an RPC the adapter may have set it since, for its response to the caller; for a raw handler that has
+  // succeeded, an interceptor may have replaced its response.
+  const isOfHandler = call.method.kind === "raw" && call.responseStatus < 400;
+  return { status: isOfHandler ? call.responseStatus : OK, code: "OK" };
 }
 
 /** Names the object that a call is about; undefined if the call names none. */

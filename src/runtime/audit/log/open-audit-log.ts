@@ -78,9 +78,14 @@ export async function openAuditLog(
 }
 
 async function openSource(source: AuditSource): Promise<Database<AuditTables>> {
-  if ("file" in source) return openFile(source.file);
-  if ("url" in source) return openServer(source.url, source.schema);
-  const settings = source.config.database;
+  // A loaded configuration has a file, too: its own.
+  if ("config" in source) return openConfigured(source.config);
+  return "file" in source ? openFile(source.file) : openServer(source.url, source.schema);
+}
+
+async function openConfigured({
+  database: settings,
+}: Pick<ServiceConfig, "database">): Promise<Database<AuditTables>> {
   if (settings === undefined) {
     throw new DatabaseError("FAILED_PRECONDITION", "the configuration has no database");
   }

@@ -2,7 +2,7 @@ import type { Logger } from "../../../common/logger.ts";
 import type { Database } from "../../../database/database.ts";
 import type { AuditRecord } from "../../call/call-context.ts";
 import { NO_EVENTS, type RuntimeEvents } from "../../events/runtime-events.ts";
-import { eventId } from "../event/audit-event.ts";
+import { type AuditPrincipal, eventId } from "../event/audit-event.ts";
 import { checkRecord, describeRecord } from "../event/audit-record.ts";
 import type { EventSource } from "../event/describe-call.ts";
 import type { AuditTables } from "../store/audit-table.ts";
@@ -18,7 +18,8 @@ export interface AuditRecorder {
   /**
    * Stores an event. Resolves when it is stored, or waits for the database.
    *
-   * @throws TypeError for an event that is not valid; Error if the recorder is closed
+   * @throws TypeError for an event that is not valid; Error if the recorder is closed; ServiceError UNAVAILABLE for
+   * one with `mustBeStored`
    */
   record(event: AuditRecord): Promise<void>;
   /** Stores the waiting events, as far as that is possible. The server of the recorder does this itself. */
@@ -31,6 +32,8 @@ export interface AuditRecorderParts {
   /** With the tables of audit. */
   readonly database: Database<AuditTables>;
   readonly logger: Logger;
+  /** Who does what it records. */
+  readonly principal?: AuditPrincipal | undefined;
 }
 
 /** Stores the events of a process in its database, and logs them. */
@@ -67,14 +70,15 @@ export class StoredAuditRecorder implements AuditRecorder {
     if (this.#closing !== undefined) {
       throw new Error(`the audit event ${record.event} comes too late: the recorder is closed`);
     }
-    const { source, logger } = this.#parts;
+    const { source, logger, principal } = this.#parts;
     const time = Date.now();
-    const described = { record, details, id: eventId(time), time, callEvent: undefined };
+    const described = { record, details, id: eventId(time), time, callEvent: undefined, principal };
     const { event, row } = sizedEvent(time, time, (maxText) =>
       describeRecord(source, undefined, described, maxText),
     );
+    if (record.mustBeStored === true) await this.#queue.required(row);
     logger.info({ audit: event }, "audit");
-    await this.#queue.outcome(row);
+    if (record.mustBeStored !== true) await this.#queue.outcome(row);
   }
 
   close(): Promise<void> {

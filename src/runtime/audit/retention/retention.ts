@@ -8,6 +8,7 @@ import {
   SYSTEM_CLOCKS,
 } from "../../../common/observed-time.ts";
 import type { Database } from "../../../database/database.ts";
+import { briefError } from "../../logging/redaction/brief-error.ts";
 import type { AuditTables } from "../store/audit-table.ts";
 import { HAS_CLOCK, latestOf, StoredTime, type TimeState } from "./retention-clock.ts";
 
@@ -130,8 +131,10 @@ export class Retention {
       const removed = await this.#remove(earliest(state) - this.#maxAgeMs, state.stampedTo);
       if (removed > 0) this.#logger.info({ removed }, "old audit events were removed");
     } catch (error) {
-      const err = this.#database.explain(error);
-      this.#logger.warn({ err }, "old audit events could not be removed");
+      this.#logger.warn(
+        { error: briefError(this.#database.explain(error)) },
+        "old audit events could not be removed",
+      );
     }
   }
 

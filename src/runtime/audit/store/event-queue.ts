@@ -3,6 +3,7 @@ import { within } from "../../../common/within.ts";
 import { NoAnswerError } from "../../../database/database-error.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
+import { briefError } from "../../logging/redaction/brief-error.ts";
 import type { NewAuditRow } from "./audit-table.ts";
 import { Backlog, MAX_BATCH } from "./save-events.ts";
 
@@ -82,6 +83,12 @@ export class EventQueue {
         reject(new ServiceError("UNAVAILABLE", "the audit event cannot be stored", options));
       });
     });
+  }
+
+  /** Stores an event that must not wait. @throws ServiceError UNAVAILABLE if that fails */
+  async required(row: NewAuditRow): Promise<void> {
+    await this.intent(row);
+    this.#options.events.audit("stored");
   }
 
   /** Stores a pending event again, with its new time; if that fails, the next attempt follows. */
@@ -209,7 +216,7 @@ export class EventQueue {
       if (now < this.#logged.at + this.#logPause) return;
     }
     this.#logged = { reason: reason.message, at: now };
-    this.#options.logger.error({ err: reason }, "audit events cannot be stored");
+    this.#options.logger.error({ error: briefError(reason) }, "audit events cannot be stored");
   }
 }
 

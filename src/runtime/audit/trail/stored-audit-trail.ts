@@ -142,9 +142,15 @@ export class StoredAuditTrail implements AuditTrail {
     const time = Date.now();
     const callEvent = call.method.policy.audit === undefined ? undefined : begun.id;
     const described = { record, details, id: eventId(time), time, callEvent };
-    return this.#store(
-      sizedEvent(time, time, (maxText) => describeRecord(this.#source, call, described, maxText)),
+    const sized = sizedEvent(time, time, (maxText) =>
+      describeRecord(this.#source, call, described, maxText),
     );
+    return record.mustBeStored === true ? this.#storeNow(sized) : this.#store(sized);
+  }
+
+  async #storeNow({ event, row }: SizedEvent): Promise<void> {
+    await this.#queue.required(row);
+    this.#logger.info({ audit: event }, "audit");
   }
 
   #store({ event, row }: SizedEvent): void | Promise<void> {

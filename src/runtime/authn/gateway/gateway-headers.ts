@@ -20,10 +20,19 @@ export class GatewayHeadersAuthenticator implements Authenticator {
   readonly name = "gateway";
 
   authenticate({ headers, peerIsTrusted }: AuthenticationRequest): Identity | undefined {
-    if (!peerIsTrusted) return undefined;
+    // A trusted peer also passes on calls without them, such as those with a token.
+    if (!peerIsTrusted || !hasIdentityHeader(headers)) return undefined;
     const principal = principalOf(headers);
     return principal === undefined ? undefined : { principal, credential: "gateway" };
   }
+}
+
+const PREFIX = "x-svc-";
+
+/** Whether there is any header that is read below: all their names begin alike. */
+function hasIdentityHeader(headers: CallHeaders): boolean {
+  for (const name of headers.names()) if (name.startsWith(PREFIX)) return true;
+  return false;
 }
 
 function principalOf(headers: CallHeaders): Principal | undefined {

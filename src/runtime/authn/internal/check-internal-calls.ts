@@ -1,9 +1,9 @@
 import { IDENTITY_HEADERS } from "../../../api/identity-headers.ts";
 import type { ConfigProblem } from "../../../config/check-edge.ts";
 import { formatPath } from "../../../config/describe-issue.ts";
-import { readSecretFile } from "../../secret/read-secret-file.ts";
+import type { SecretReading } from "../../secret/read-secret-file.ts";
 import { isSubjectId } from "../identity/identity-text.ts";
-import { TOKEN_RULES } from "./internal-token.ts";
+import type { TokenFileReader } from "./internal-token.ts";
 import {
   type InternalCallConfig,
   SYSTEM_CALLER,
@@ -47,7 +47,10 @@ const TAKEN_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** The problems of the tokens for calls between services. Messages never contain a token. */
-export function* checkInternalCalls(config: InternalCallConfig): Iterable<ConfigProblem> {
+export function* checkInternalCalls(
+  config: InternalCallConfig,
+  read: TokenFileReader,
+): Iterable<ConfigProblem> {
   const { enabled, header, token } = config;
   if (TAKEN_HEADERS.has(header.toLowerCase())) {
     yield problem(
@@ -74,7 +77,7 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
     }
   }
   // The files of tokens that are not accepted need not exist.
-  yield* checkTokens(enabled ? sources : sources.filter(({ file }) => file === undefined));
+  yield* checkTokens(enabled ? sources : sources.filter(({ file }) => file === undefined), read);
 }
 
 /** Each list by itself: a token in one does not make up for the other. */
@@ -107,15 +110,16 @@ function* checkForms(config: InternalCallConfig): Iterable<ConfigProblem> {
 }
 
 /** Reads the files, and looks for tokens that would identify two callers. */
-function* checkTokens(sources: readonly TokenSource[]): Iterable<ConfigProblem> {
+function* checkTokens(
+  sources: readonly TokenSource[],
+  read: TokenFileReader,
+): Iterable<ConfigProblem> {
   const callers = new Map<string, string>();
   for (const { path, caller, file, token: given } of sources) {
-    const { text: token, problem: why } =
-      file === undefined ? { text: given } : readSecretFile(file, TOKEN_RULES);
-    if (token === undefined) {
-      yield problem(path, `${keyOf(path)} (${file}) ${why}`);
-      continue;
-    }
+    const { text: token, problem: why }: Partial<SecretReading> =
+      file === undefined ? { text: given } : read(file);
+    if (why !== undefined) yield problem(path, `${keyOf(path)} (${file}) ${why}`);
+    if (token === undefined) continue;
     const other = callers.get(token);
     if (other !== undefined && other !== caller) {
       yield problem(

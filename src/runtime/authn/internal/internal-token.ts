@@ -3,6 +3,7 @@ import { MIN_TOKEN } from "../../configuration/security-config.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { FollowedSecret, LOOK_EVERY_MS } from "../../secret/followed-secret.ts";
+import { readSecretFile, type SecretReading } from "../../secret/read-secret-file.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "../identity/authenticator.ts";
 import { comparableSecret, findSecret } from "./comparable-secret.ts";
 import type { TokenSource } from "./token-sources.ts";
@@ -41,7 +42,13 @@ function wrongToken(): ServiceError {
 }
 
 /** The requirements for a token in a file. */
-export const TOKEN_RULES = { minLength: MIN_TOKEN, inHeader: true } as const;
+const TOKEN_RULES = { minLength: MIN_TOKEN, inHeader: true } as const;
+
+/** Reads the file of a token; without text and without a problem, it was not read. */
+export type TokenFileReader = (file: string) => Partial<SecretReading>;
+
+/** Reads it when a configuration is checked. */
+export const readTokenFile: TokenFileReader = (file) => readSecretFile(file, TOKEN_RULES);
 
 /**
  * How long the previous token of a file stays valid, in milliseconds: callers read their files at

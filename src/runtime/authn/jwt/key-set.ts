@@ -140,7 +140,7 @@ export class KeySet {
       if (keys.length === 0) logger.warn({}, "the provider has no usable key");
     } catch (error) {
       this.#age.fail();
-      logger.warn({ err: error }, "the keys of the provider cannot be read");
+      logger.warn({ error }, "the keys of the provider cannot be read");
       throw new ServiceError("UNAVAILABLE", undefined, { cause: error });
     }
   }

@@ -20,7 +20,10 @@ const MAX_KEYS = 100;
  * @throws Error if they cannot be read now, or the provider is another one
  */
 export async function fetchKeys(options: KeySourceOptions): Promise<readonly VerificationKey[]> {
-  const keySet = await fetchJsonObject(options.jwksUrl ?? (await discoverKeySet(options)));
+  const { jwksUrl, discoveryUrl } = options;
+  const url = jwksUrl ?? (await discoverKeySet(options));
+  const key = jwksUrl !== undefined ? "jwks_url" : discoveryUrl ? "discovery_url" : "issuer";
+  const keySet = await fetchJsonObject(url, key);
   return readKeySet(keySet, options.algorithms);
 }
 
@@ -48,7 +51,7 @@ export function readKeySet(
 
 async function discoverKeySet({ issuer, discoveryUrl }: KeySourceOptions): Promise<string> {
   const url = discoveryUrl ?? `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const document = await fetchJsonObject(url);
+  const document = await fetchJsonObject(url, discoveryUrl ? "discovery_url" : "issuer");
   if (document["issuer"] !== issuer) {
     throw new Error(
       `the discovery document ${url} has the issuer ${JSON.stringify(document["issuer"])}, not ${issuer}`,
@@ -72,9 +75,10 @@ const MAX_BYTES = 1024 * 1024;
  * Reads a JSON object from the provider: within 5 seconds, 1 MiB at most, and without redirects,
  * which could lead anywhere.
  *
- * @throws Error for every failure, with the address in its message
+ * @param key the key of `security.authn.oidc` that leads there
+ * @throws Error for every failure, with the address and the key in its message
  */
-async function fetchJsonObject(url: string): Promise<JsonObject> {
+async function fetchJsonObject(url: string, key: string): Promise<JsonObject> {
   try {
     const response = await fetch(url, {
       redirect: "error",
@@ -91,7 +95,8 @@ async function fetchJsonObject(url: string): Promise<JsonObject> {
     }
     return value as JsonObject;
   } catch (error) {
-    throw new Error(`${url} cannot be read: ${reasonOf(error)}`, { cause: error });
+    // Without the cause, whose message the log would append once more.
+    throw new Error(`${url} (see security.authn.oidc.${key}) cannot be read: ${reasonOf(error)}`);
   }
 }
 

@@ -26,11 +26,21 @@ interface KnownToken {
 }
 
 const CACHE_CAPACITY = 10_000;
+/** Of how many verified tokens the digest is remembered, and how long they may be: 8 MB at most. */
+const DIGESTS = 2_000;
+const MAX_DIGESTED_LENGTH = 4_096;
+/** How many of the last characters, which are of the signature, find a token. */
+const TAIL = 24;
 
 /** Verifies the access tokens of one provider, and remembers them for a while. */
 export class VerifiedTokens {
   readonly #options: VerifiedTokensOptions;
   readonly #cache = new TokenCache<KnownToken>(CACHE_CAPACITY);
+  /**
+   * The digests of tokens by their ends: a digest takes longer than all else here, and so does the look-up of a whole
+   * token in a map. Only of tokens that were verified, so that others cannot fill it.
+   */
+  readonly #digests = new TokenCache<{ readonly text: string; readonly digest: string }>(DIGESTS);
 
   constructor(options: VerifiedTokensOptions) {
     this.#options = options;
@@ -45,10 +55,21 @@ export class VerifiedTokens {
    * now
    */
   verify(text: string): VerifiedToken | Promise<VerifiedToken> {
-    const digest = hash("sha256", text, "base64");
-    return this.#cache.has(digest) && !this.#options.keys.isFresh()
-      ? this.#recallLater(text, digest)
-      : (this.#recall(digest) ?? this.#verify(text, digest));
+    const remembered = this.#digests.peek(text.slice(-TAIL));
+    const isRemembered = remembered?.text === text;
+    const digest = isRemembered ? remembered.digest : hash("sha256", text, "base64");
+    if (this.#cache.has(digest) && !this.#options.keys.isFresh()) {
+      return this.#recallLater(text, digest);
+    }
+    const known = this.#recall(digest);
+    if (known === undefined) return this.#verify(text, digest);
+    if (!isRemembered) this.#rememberDigest(text, digest);
+    return known;
+  }
+
+  /** @param text a token that was verified */
+  #rememberDigest(text: string, digest: string): void {
+    if (text.length <= MAX_DIGESTED_LENGTH) this.#digests.set(text.slice(-TAIL), { text, digest });
   }
 
   /** After a refresh of the keys, the key of a cached token may have been withdrawn. */
@@ -80,6 +101,7 @@ export class VerifiedTokens {
     const token = await verifyJwt(text, keys, rules, now);
     this.#requireValid(token);
     this.#cache.set(digest, { token, until: now() + cacheTtlMs });
+    this.#rememberDigest(text, digest);
     return token;
   }
 
@@ -101,10 +123,21 @@ function isRevoked(revocations: RevocationList, token: VerifiedToken): boolean {
   }
 }
 
-/** A bounded cache that evicts the least recently used entry. */
+/** An entry of the cache, and how many entries had been placed at the end when it was. */
+interface CacheEntry<Value> {
+  readonly value: Value;
+  placed: number;
+}
+
+/**
+ * A bounded cache that evicts an entry that was not used lately: since its last use, at least half of
+ * the capacity was placed after it. To move an entry at each use would cost more than to find it.
+ */
 export class TokenCache<Value> {
   readonly #capacity: number;
-  readonly #entries = new Map<string, Value>();
+  /** Those that were placed last are at the end: a map keeps insertion order. */
+  readonly #entries = new Map<string, CacheEntry<Value>>();
+  #placed = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -119,13 +152,19 @@ export class TokenCache<Value> {
     return this.#entries.has(key);
   }
 
+  /** Does not count as a use. */
+  peek(key: string): Value | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
   get(key: string): Value | undefined {
-    const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
-    // A map keeps insertion order: the most recently used entry is at the end.
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    return value;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (this.#placed - entry.placed >= this.#capacity / 2) {
+      this.#entries.delete(key);
+      this.#place(key, entry);
+    }
+    return entry.value;
   }
 
   set(key: string, value: Value): void {
@@ -134,7 +173,12 @@ export class TokenCache<Value> {
       const oldest = this.#entries.keys().next();
       if (oldest.done !== true) this.#entries.delete(oldest.value);
     }
-    this.#entries.set(key, value);
+    this.#place(key, { value, placed: 0 });
+  }
+
+  #place(key: string, entry: CacheEntry<Value>): void {
+    entry.placed = ++this.#placed;
+    this.#entries.set(key, entry);
   }
 
   delete(key: string): void {

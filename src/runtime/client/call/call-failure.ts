@@ -1,3 +1,4 @@
+import { type ConnectionFailure, connectionFailure } from "../../../common/connection-failure.ts";
 import { type ErrorCode, status } from "../../error/error-codes.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 
@@ -35,51 +36,33 @@ export function isUnsent(error: ServiceError): boolean {
 }
 
 /**
- * Known TLS failures, by the error texts of Node, OpenSSL and grpc-js, and how to fix them. Without
- * addresses, since the callers of the caller may see the message.
+ * How to fix the failures of a connection that the caller's own options cause. Without addresses, since the
+ * callers of the caller may see the message; so the others, such as a refused connection, have none.
  */
-const FAILURES: readonly (readonly [RegExp, string])[] = [
-  [
-    /ERR_TLS_CERT_ALTNAME_INVALID/,
+const FIXES: Readonly<Partial<Record<ConnectionFailure, string>>> = {
+  "certificate for another name":
     "the server's certificate is for another name: call the server by a name that its certificate has",
-  ],
-  [/certificate has expired/, "the server's certificate has expired: renew it"],
-  [
-    /certificate is not yet valid/,
+  "certificate expired": "the server's certificate has expired: renew it",
+  "certificate not valid yet":
     "the server's certificate is not valid yet: check the clocks of both sides",
-  ],
-  [
-    /unable to verify the first certificate|self[- ]signed certificate|unable to get (local )?issuer certificate|certificate signature failure|unsuitable certificate purpose|unsupported certificate purpose|invalid CA certificate/,
+  "certificate not trusted":
     "the server's certificate is not signed by a CA that this client trusts: set tls.ca to the CA that signed it",
-  ],
-  [
-    /alert certificate required/,
+  "client certificate required":
     "the server requires a client certificate: set tls.certificate and tls.key to one that it trusts",
-  ],
-  [
-    /alert (unknown ca|bad certificate|certificate (expired|revoked|unknown)|unsupported certificate)/,
+  "client certificate refused":
     "the server does not accept this client's certificate: set tls.certificate and tls.key to one that it trusts",
-  ],
-  [
-    /wrong version number/,
+  "no TLS there":
     "the server does not use TLS at this address: check the address, or call it without TLS",
-  ],
-  [
-    // grpc-js, when the server ends a connection before HTTP/2 begins, as one with TLS does.
-    /Last error: Failed to connect\b/,
+  "closed before use":
     "the server closed the connection before it could be used: check the address, and set tls if the server requires TLS",
-  ],
-  [
-    /alert (protocol version|handshake failure)|unsupported protocol/,
+  "no common TLS version":
     "client and server have no TLS version or cipher in common: TLS 1.2 or later is required",
-  ],
-  [
-    /no application protocol/,
+  "another protocol":
     "the server does not support this protocol at this address: check the address",
-  ],
-];
+};
 
 /** How to fix a TLS failure; undefined for other failures. */
 export function tlsFailure(said: string): string | undefined {
-  return FAILURES.find(([words]) => words.test(said))?.[1];
+  const failure = connectionFailure(said);
+  return failure === undefined ? undefined : FIXES[failure];
 }

@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import {
   type CallOptions,
+  type ChannelCredentials,
   type ChannelOptions,
   Client,
   type ClientReadableStream,
@@ -9,6 +10,7 @@ import {
   Metadata,
   type StatusObject,
 } from "@grpc/grpc-js";
+import { ipAddressOf, withoutServerName } from "../../../common/grpc-address.ts";
 import { streamsRequest, streamsResponse } from "../../binding/bound-method.ts";
 import {
   type ClientCall,
@@ -52,11 +54,8 @@ export class GrpcChannels {
   readonly #streams: Client;
 
   constructor(options: GrpcChannelOptions) {
-    const { target, tls } = options;
-    const secure =
-      tls === undefined
-        ? credentials.createInsecure()
-        : credentials.createSsl(bufferOf(tls.ca), bufferOf(tls.key), bufferOf(tls.certificate));
+    const { target } = options;
+    const secure = credentialsOf(options);
     const clientWith = (keepalive: number): Client =>
       new Client(target, secure, channelOptions(options, keepalive));
     // Neither connects before its first call.
@@ -116,7 +115,7 @@ export class GrpcChannels {
       }
       // Until there is a connection, the peer is the given target.
       const target = sent.getPeer();
-      tellMetadata(call, sent);
+      reportMetadata(call, sent);
       const cancel = (): void => sent.cancel();
       signal?.addEventListener("abort", cancel);
     });
@@ -143,7 +142,7 @@ export class GrpcChannels {
       received = this.#streams.makeServerStreamRequest(path, AS_IS, AS_IS, request, ...args);
     }
     const target = received.getPeer();
-    tellMetadata(call, received);
+    reportMetadata(call, received);
     const cancel = (): void => received.cancel();
     signal?.addEventListener("abort", cancel);
     const end = (): void => {
@@ -191,7 +190,7 @@ function metadataOf({ headers }: ClientCall): Metadata {
 }
 
 /** Passes the metadata of the response to the caller, if requested. */
-function tellMetadata(
+function reportMetadata(
   { options: { onHeaders, onTrailers } }: ClientCall,
   sent: Pick<EventEmitter, "once">,
 ): void {
@@ -205,6 +204,14 @@ function tellMetadata(
 
 function callOptionsOf({ deadline }: ClientCall): CallOptions {
   return Number.isFinite(deadline) ? { deadline } : {};
+}
+
+function credentialsOf({ target, tls }: GrpcChannelOptions): ChannelCredentials {
+  if (tls === undefined) return credentials.createInsecure();
+  const [ca, key, cert] = [tls.ca, tls.key, tls.certificate].map(bufferOf);
+  const secure = credentials.createSsl(ca, key, cert);
+  const address = tls.serverName === undefined ? ipAddressOf(target) : undefined;
+  return address === undefined ? secure : withoutServerName(secure, address, { ca, key, cert });
 }
 
 function bufferOf(pem: string | Uint8Array | undefined): Buffer | undefined {

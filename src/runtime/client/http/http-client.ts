@@ -2,7 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { HttpRoute } from "../../binding/service-binding.ts";
 import { type ServiceClient, typedClient } from "../call/typed-client.ts";
 import { ClientChain } from "../chain/client-chain.ts";
-import { type HttpClientOptions, HttpTransport } from "./http-transport.ts";
+import { type HttpClientOptions, HttpClientTransport } from "./http-transport.ts";
 
 /**
  * A client of a service over HTTP, by its generated routes. RPCs with a stream of requests, and
@@ -25,6 +25,6 @@ export function createHttpClient<Service extends DescService>(
   routes: readonly HttpRoute[],
   options: HttpClientOptions,
 ): ServiceClient<Service> {
-  const chain = new ClientChain(new HttpTransport(routes, options), options, options.baseUrl);
+  const chain = new ClientChain(new HttpClientTransport(routes, options), options, options.baseUrl);
   return typedClient(service, chain);
 }

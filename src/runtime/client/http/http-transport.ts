@@ -37,7 +37,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
  * `fetch`, and follows no redirects, which would send the headers of the call, including the
  * internal token, to another server.
  */
-export class HttpTransport implements ClientTransport {
+export class HttpClientTransport implements ClientTransport {
   readonly name = "http";
   readonly #base: URL;
   readonly #prefix: string;

@@ -144,17 +144,17 @@ class HealthWatchers {
     const isReady = this.#isReady();
     if (isReady === this.#wasReady) return;
     this.#wasReady = isReady;
-    tellInPortions(this.#watchers.values());
+    notifyInPortions(this.#watchers.values());
   }
 }
 
-function tellInPortions(watchers: Iterator<Watcher, undefined>): void {
+function notifyInPortions(watchers: Iterator<Watcher, undefined>): void {
   for (let count = 0; count < PORTION; count++) {
     const { value } = watchers.next();
     if (value === undefined) return;
     value.notify();
   }
-  setImmediate(() => tellInPortions(watchers));
+  setImmediate(() => notifyInPortions(watchers));
 }
 
 class Watcher {
@@ -163,7 +163,7 @@ class Watcher {
   readonly #signal: AbortSignal;
   readonly #status: () => StatusMessage;
   #sent: StatusMessage | undefined;
-  #isTelling = false;
+  #isNotifying = false;
 
   constructor(exchange: BuiltInExchange, signal: AbortSignal, status: () => StatusMessage) {
     this.#exchange = exchange;
@@ -173,15 +173,15 @@ class Watcher {
 
   /** Sends changes. A client that does not read changes in time gets only the last one. */
   notify(): void {
-    if (!this.#isTelling) this.#tellAll().catch(this.onError);
+    if (!this.#isNotifying) this.#notifyAll().catch(this.onError);
   }
 
-  async #tellAll(): Promise<void> {
-    this.#isTelling = true;
+  async #notifyAll(): Promise<void> {
+    this.#isNotifying = true;
     for (let now = this.#status(); now !== this.#sent; now = this.#status()) {
       this.#sent = now;
       await this.#exchange.send(now, () => this.#signal);
     }
-    this.#isTelling = false;
+    this.#isNotifying = false;
   }
 }

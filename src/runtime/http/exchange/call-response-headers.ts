@@ -1,9 +1,8 @@
-import type { ServerResponse } from "node:http";
 import type { Call } from "../../call/call.ts";
 import { FRAMING_HEADERS } from "../../call/call-headers.ts";
 import { retryAfter, type ServiceError } from "../../error/service-error.ts";
 
-/** Headers that this server sets itself and handlers cannot set. */
+/** Headers that this server sets itself, in response-head.ts, and handlers cannot set. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...FRAMING_HEADERS,
   "x-content-type-options",
@@ -43,24 +42,7 @@ export function errorHeaders(
   return headers;
 }
 
-/** Removes the headers that were set for a response that has not begun. */
-export function discardHeaders(response: ServerResponse): void {
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
-  // Node keeps the reason phrase of a status that it could not send.
-  response.statusMessage = "";
-}
-
 /** Each value as a header of its own. */
 function pushHeader(headers: string[], name: string, value: string | readonly string[]): void {
   for (const each of typeof value === "string" ? [value] : value) headers.push(name, each);
-}
-
-/** Adds headers that begin with `Vary: Origin`: a response may vary by more than the origin. */
-export function addVarying(headers: string[], cors: readonly string[]): void {
-  const own = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "vary");
-  if (own < 0) headers.push(...cors);
-  else {
-    headers[own + 1] = `${headers[own + 1]}, Origin`;
-    headers.push(...cors.slice(2));
-  }
 }

@@ -49,7 +49,7 @@ const EXPOSED = [
 
 /**
  * Cross-origin requests. An origin is allowed if the list contains exactly this origin: no suffix,
- * no pattern, never `null` and never `*` (hostile input 41).
+ * no pattern, never `null` and never `*`: browsers send credentials with these requests.
  */
 export class Cors {
   readonly #origins: ReadonlySet<string>;

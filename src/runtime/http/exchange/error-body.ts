@@ -1,4 +1,4 @@
-import { type ServiceError, toldError } from "../../error/service-error.ts";
+import { reportedError, type ServiceError } from "../../error/service-error.ts";
 
 /** An error as callers get it (docs/requirements.md, ERR-2). */
 export interface ErrorBody {
@@ -12,7 +12,7 @@ export interface ErrorBody {
 /** The part of an error that is sent to a caller. */
 export function errorBody(error: ServiceError, requestId: string): ErrorBody {
   const { status } = error;
-  const { code, message, details } = toldError(error);
+  const { code, message, details } = reportedError(error);
   const body = { status, code, message, request_id: requestId };
   return details === undefined || !isJson(details) ? body : { ...body, details };
 }

@@ -1,115 +1,31 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Call } from "../../call/call.ts";
-import type { CallHeaders } from "../../call/call-headers.ts";
-import { ServiceError, toldError } from "../../error/service-error.ts";
-import { MessageAccount } from "../../wire/message-budget.ts";
-import type { ComingMessages } from "../../wire/message-reader.ts";
-import { COUNTED_FROM_BYTES } from "../../wire/unread-responses.ts";
+import { reportedError, type ServiceError } from "../../error/service-error.ts";
 import type { EncodedResponse } from "../transcoding/response-encoder.ts";
-import { addVarying, callHeaders, discardHeaders, errorHeaders } from "./call-response-headers.ts";
-import type { Connection, OnConnection } from "./connections.ts";
+import { callHeaders, errorHeaders } from "./call-response-headers.ts";
+import { sendComplete } from "./complete-response.ts";
 import { errorBody } from "./error-body.ts";
 import { asksToClose, hasRestToRead } from "./read-body.ts";
-import type { ServerState } from "./server-state.ts";
-import {
-  boundSendingOnceEnded,
-  cutOffConnection,
-  guardSending,
-  isTaken,
-  linger,
-} from "./slow-clients.ts";
+import { RequestUnderWay } from "./request-under-way.ts";
+import { discardHeaders, sendHead } from "./response-head.ts";
+import { boundSendingOnceEnded, cutOffConnection, guardSending, linger } from "./slow-clients.ts";
 
-const NONE: readonly string[] = Object.freeze([]);
+/** The status and the body of an error. */
+export interface ErrorContent {
+  readonly status: number;
+  readonly body: string | Uint8Array;
+}
 
-/** One request and its response, from the first byte to the last. */
-export class Exchange implements OnConnection {
-  readonly incoming: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly headers: CallHeaders;
-  readonly requestId: string;
-  readonly connection: Connection;
-  /** Its call; undefined if it never reaches the chain. */
-  call: Call | undefined;
-  /** Whether the client has disconnected. */
-  isLost = false;
-  /** Called when it is, for exchanges that are not calls of a route. */
-  onLost: (() => void) | undefined;
-  messages: ComingMessages | undefined;
-  /** The id of the request in its response, if a raw handler sets another one than `requestId`. */
-  shownRequestId: string | undefined;
-  /** The names of further response headers that pages of allowed origins may read. */
-  exposed: readonly string[] = NONE;
-
-  readonly #state: ServerState;
-  #account: MessageAccount | undefined;
-  #isOver = false;
-  /** Whether later requests on its connection are not served. */
-  readonly #isLast: boolean;
-
-  constructor(
-    state: ServerState,
-    connection: Connection,
-    incoming: IncomingMessage,
-    response: ServerResponse,
-    headers: CallHeaders,
-    requestId: string,
-  ) {
-    this.#state = state;
-    this.incoming = incoming;
-    this.response = response;
-    this.headers = headers;
-    this.requestId = requestId;
-    this.connection = connection;
-    state.connections.enter(connection, this);
-    // The client is asked to send the rest on another connection.
-    this.#isLast =
-      !connection.isMultiplexed &&
-      (state.isDraining || connection.active.length >= state.limits.maxPipelined);
-    if (this.#isLast) connection.isClosing = true;
-  }
-
-  get isReceiving(): boolean {
-    return !this.incoming.complete;
-  }
-
-  get hasBegun(): boolean {
-    return this.response.headersSent;
-  }
-
-  get isCall(): boolean {
-    return this.call !== undefined;
-  }
-
-  lost(reason = new ServiceError("CANCELLED")): void {
-    if (this.isLost) return;
-    this.isLost = true;
-    this.#end();
-    this.call?.abort(reason);
-    this.onLost?.();
-  }
-
-  /** The request's share of the memory for messages, until it is over. */
-  get account(): MessageAccount {
-    if (this.#account === undefined) {
-      this.#account = new MessageAccount(this.connection.budget);
-      if (this.#isOver) this.#account.close();
-    }
-    return this.#account;
-  }
-
-  /** Ends the call because others need the memory of its request. */
-  readonly giveWay = (reason: ServiceError): void => this.call?.abort(reason);
-
+/** One request and its response, from the first byte to the last: the ways to respond. */
+export class Exchange extends RequestUnderWay {
   /** Sends a complete response. */
   send(status: number, body: string | Uint8Array, headers: string[]): void {
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
     const isBodiless = status === 204 || status === 304;
     if (length > 0 || !isBodiless) headers.push("Content-Length", String(length));
     if (this.call !== undefined) {
-      this.call.responseBytes = length;
+      this.call.responseBytes = isBodiless || this.incoming.method === "HEAD" ? 0 : length;
       this.call.responseStatus = status;
     }
-    this.#finish(status, headers, body, length);
+    sendComplete(this, status, headers, body, length);
   }
 
   /** Sends a response of the handler. */
@@ -120,8 +36,15 @@ export class Exchange implements OnConnection {
   /**
    * Sends an error to the caller; does nothing if the response has begun, which can then only be
    * cut off.
+   *
+   * @param form renders it in another form than that of the server, and may change its headers
+   * @throws what `form` throws, and an Error if its headers cannot be sent; nothing is sent then
    */
-  fail(error: ServiceError, extra: readonly string[] = []): void {
+  fail(
+    error: ServiceError,
+    extra: readonly string[] = [],
+    form?: (headers: string[]) => ErrorContent | undefined,
+  ): void {
     if (this.isLost || this.response.destroyed) return this.leave();
     if (this.response.headersSent) {
       this.response.destroy();
@@ -130,13 +53,17 @@ export class Exchange implements OnConnection {
     // Raw handlers may have set some for the response that is replaced.
     discardHeaders(this.response);
     const headers = errorHeaders(error, this.call, extra);
-    this.send(error.status, JSON.stringify(errorBody(error, this.requestId)), headers);
+    const { status, body } = form?.(headers) ?? {
+      status: error.status,
+      body: JSON.stringify(errorBody(error, this.requestId)),
+    };
+    this.send(status, body, headers);
   }
 
   /** Sends an error to the caller before its protocol is known, by the status. */
   failInText(error: ServiceError, extra: readonly string[]): void {
     const headers = ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"];
-    this.send(error.status, `${toldError(error).message}\n`, [...headers, ...extra]);
+    this.send(error.status, `${reportedError(error).message}\n`, [...headers, ...extra]);
   }
 
   /** Begins a response of several parts. */
@@ -147,14 +74,14 @@ export class Exchange implements OnConnection {
   /** The same, with these headers. */
   open(headers: string[]): void {
     // What its client sends after a body that nobody reads would be lost with the connection.
-    this.#addCommon(headers, !this.connection.isMultiplexed && hasRestToRead(this.incoming));
-    this.#writeHead(200, headers);
+    const hasRest = !this.connection.isMultiplexed && hasRestToRead(this.incoming);
+    sendHead(this, 200, headers, hasRest);
   }
 
   /** Ends a response of several parts. Further data from the client is not read. */
   close(last?: string | Uint8Array): void {
     const { response, incoming, connection } = this;
-    const { limits } = this.#state;
+    const { limits } = this.state;
     // An HTTP/2 stream ends by itself.
     const hasRest = !connection.isMultiplexed && !incoming.complete;
     // At its end Node closes the connection, unless it is kept alive.
@@ -179,7 +106,7 @@ export class Exchange implements OnConnection {
     const { response, connection } = this;
     // A stream is reset, and its connection continues.
     if (connection.isMultiplexed) response.destroy(new Error("the response is cut off"));
-    else cutOffConnection(response, this.incoming, this.#state.limits.sendTimeoutMs);
+    else cutOffConnection(response, this.incoming, this.state.limits.sendTimeoutMs);
     this.leave();
   }
 
@@ -191,90 +118,6 @@ export class Exchange implements OnConnection {
     const { response } = this;
     if (response.writableFinished || response.destroyed) return this.leave();
     response.once("close", () => this.leave());
-    boundSendingOnceEnded(response, this.#state.limits.sendTimeoutMs);
-  }
-
-  /** The request is over for the server. */
-  leave(): void {
-    this.#end();
-    // A client that does not read its response does not keep it.
-    this.call = undefined;
-    const { connection, incoming } = this;
-    if (!connection.isMultiplexed && !incoming.complete) connection.unfinished = incoming;
-    this.#state.connections.leave(this.connection, this);
-  }
-
-  /** Releases its memory, including that of data still being read. */
-  #end(): void {
-    this.#isOver = true;
-    this.#account?.close();
-  }
-
-  /** @param bytes what was written: the whole response */
-  #guard(bytes: number): void {
-    if (isTaken(this, bytes)) return;
-    guardSending(this, bytes, this.#state.limits.sendTimeoutMs);
-  }
-
-  /** @param length that of the body, in bytes */
-  #finish(status: number, headers: string[], body: string | Uint8Array, length: number): void {
-    const { response, incoming } = this;
-    const { limits } = this.#state;
-    // A stream ends by itself.
-    const hasRest = !this.connection.isMultiplexed && hasRestToRead(incoming);
-    this.#addCommon(headers, hasRest);
-    this.#writeHead(status, headers);
-    if (hasRest) {
-      response.on("error", () => undefined);
-      // Without a body Node would send the headers with the end only.
-      if (body.length === 0 || incoming.method === "HEAD") response.flushHeaders();
-      else response.write(body);
-      this.#guard(length);
-      linger(incoming, limits, () => response.end());
-      this.leave();
-    } else if (this.connection.isMultiplexed || length >= COUNTED_FROM_BYTES) {
-      // A large body counts as unread from here on. HTTP/2 buffers by itself; if the headers were
-      // sent separately, a client that gives up might see half of the response.
-      this.#sendBody(body, length);
-    } else this.#state.turn.atEnd(() => this.#sendBody(body, length));
-  }
-
-  #sendBody(body: string | Uint8Array, length: number): void {
-    try {
-      this.response.end(body);
-      this.#guard(length);
-    } finally {
-      this.leave();
-    }
-  }
-
-  /** Whether its connection should end, and no later request waits for its response. */
-  #endsConnection(): boolean {
-    const { endsAt, newest } = this.connection;
-    if (newest !== this) return false;
-    if (this.#state.isDraining) return true;
-    return endsAt !== Number.POSITIVE_INFINITY && performance.now() >= endsAt;
-  }
-
-  /** @throws Error if Node does not send them; none of them remain then */
-  #writeHead(status: number, headers: string[]): void {
-    try {
-      this.response.writeHead(status, headers);
-    } catch (error) {
-      discardHeaders(this.response);
-      throw error;
-    }
-  }
-
-  #addCommon(headers: string[], hasRest = false): void {
-    const requestId = this.shownRequestId ?? this.requestId;
-    headers.push("X-Request-ID", requestId, "X-Content-Type-Options", "nosniff");
-    const cors = this.#state.cors.responseHeaders(this.headers, this.exposed);
-    if (cors.length > 0) addVarying(headers, cors);
-    if (this.connection.isMultiplexed) return;
-    if (hasRest || this.#isLast || this.#endsConnection()) {
-      headers.push("Connection", "close");
-      this.connection.isClosing = true;
-    }
+    boundSendingOnceEnded(response, this.state.limits.sendTimeoutMs);
   }
 }

@@ -20,7 +20,7 @@ export interface TransportLimits {
   /** The most bytes of all headers with the request line. */
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
-  /** How long the headers of a request may take, in milliseconds (hostile input 40, slowloris). */
+  /** How long the headers of a request may take, in milliseconds: slow ones hold a connection. */
   readonly headersTimeoutMs: number;
   /**
    * How long a whole request may take to arrive, regardless of the call's timeout; for a request

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Call } from "../../call/call.ts";
 import type { CallContext } from "../../call/call-context.ts";
-import type { RawHandler, RawRequest } from "./raw-handler.ts";
+import { pathAndQuery } from "../routing/request-target.ts";
+import type { RawHandler, RawRequest, RenderError } from "./raw-handler.ts";
 
 /**
  * A handler in the style of Node, such as the callback of a Koa or Express application, or of
@@ -21,6 +22,8 @@ export interface NodeHandlerOptions {
   readonly mount?: string;
   /** The library. It writes the whole response, and may continue after it has returned. */
   readonly handle: NodeCallback;
+  /** Renders the errors of the path, as of `RawHandler`. */
+  readonly renderError?: RenderError;
 }
 
 /** What a library sees instead of the received request. */
@@ -47,7 +50,8 @@ export interface NodeRequestParts {
  * const server = await createServer({ configuration, bindings, rawHandlers: [pages] });
  * ```
  */
-export function nodeHandler({ path, mount = "", handle }: NodeHandlerOptions): RawHandler {
+export function nodeHandler(options: NodeHandlerOptions): RawHandler {
+  const { path, mount = "", handle, renderError } = options;
   const isPart = mount === "" || path === mount || path.startsWith(`${mount}/`);
   if (!isPart || (mount !== "" && !/^\/.*[^/]$/.test(mount))) {
     throw new TypeError(
@@ -60,6 +64,7 @@ export function nodeHandler({ path, mount = "", handle }: NodeHandlerOptions): R
       const url = `${request.path.slice(mount.length) || "/"}${queryOf(request.incoming)}`;
       return serveNode(request, context, handle, { url });
     },
+    ...(renderError === undefined ? {} : { renderError }),
   };
 }
 
@@ -179,7 +184,7 @@ function untilSent(response: ServerResponse): Promise<void> {
   });
 }
 
+/** The query with its question mark, also if it is empty. */
 function queryOf({ url = "" }: IncomingMessage): string {
-  const start = url.indexOf("?");
-  return start === -1 ? "" : url.slice(start);
+  return url.slice(pathAndQuery(url).path.length);
 }

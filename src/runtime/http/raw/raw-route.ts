@@ -2,21 +2,27 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { formatSegment, parsePathTemplate, plainPath } from "../../../api/path-template.ts";
 import type { BoundMethod } from "../../binding/bound-method.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
-import { checkFields } from "../../call/response-fields.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import { StartUpError } from "../../error/start-up-error.ts";
 import { callHeaders } from "../exchange/call-response-headers.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import { queryParameters } from "../routing/request-target.ts";
 import type { RoutedRequest, RouteService } from "../routing/route-service.ts";
 import type { RouteShape } from "../routing/router.ts";
 import { readBodyOf } from "../routing/rpc-route.ts";
 import { requireIdentity } from "../transcoding/content-type.ts";
-import type { DeclaredPath, RawRequest, RawResponse } from "./raw-handler.ts";
+import { errorForm } from "./error-form.ts";
+import { type AnsweredRequest, recordReplacement } from "./raw-answer.ts";
+import type { RawPath, RawResponse, RenderError } from "./raw-handler.ts";
+import { requireBody, requireStatus } from "./raw-response.ts";
+import { replaceHeaders } from "./replace-headers.ts";
+import { countWritten, type Written } from "./written-bytes.ts";
 
 /** A raw handler that is bound, and the path that it serves. */
 export interface RawMethod {
   readonly method: BoundMethod;
-  readonly path: DeclaredPath;
+  readonly path: RawPath;
+  readonly renderError?: RenderError | undefined;
 }
 
 /**
@@ -25,7 +31,7 @@ export interface RawMethod {
  *
  * @throws StartUpError if the path is not valid
  */
-export function rawShapes({ path, match, methods }: DeclaredPath): RouteShape[] {
+export function rawShapes({ path, match, methods }: RawPath): RouteShape[] {
   const parsed = parsePathTemplate(plainPath(path, match));
   if (parsed.template === undefined) throw new StartUpError([`${path}: ${parsed.error}`]);
   const { segments, verb } = parsed.template;
@@ -40,7 +46,7 @@ export function rawShapes({ path, match, methods }: DeclaredPath): RouteShape[] 
  * Serves a raw handler: through the chain like any call, but with HTTP requests and responses as
  * messages.
  */
-export function rawRoute(method: BoundMethod, maxBodyBytes: number): RouteService {
+export function rawRoute({ method, renderError }: RawMethod, maxBodyBytes: number): RouteService {
   return {
     method,
     path: method.rpc,
@@ -51,7 +57,12 @@ export function rawRoute(method: BoundMethod, maxBodyBytes: number): RouteServic
       response.setHeader("X-Content-Type-Options", "nosniff");
       return new ArrivedRawRequest(routed, maxBodyBytes);
     },
+    encode(response, call) {
+      recordReplacement(call, response);
+      return response;
+    },
     write: (exchange, response) => writeRaw(exchange, response as RawResponse | undefined),
+    ...(renderError === undefined ? {} : { errorForm: errorForm(renderError) }),
   };
 }
 
@@ -67,55 +78,26 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
   }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const headers = callHeaders(exchange.call, undefined);
-  for (const [name, value] of Object.entries(answer.headers ?? {})) {
-    const lower = name.toLowerCase();
-    if (NOT_TO_SET.has(lower)) continue;
-    if (lower === "x-request-id") {
-      exchange.shownRequestId = String(value);
-      continue;
-    }
-    // The returned headers replace those that the handler, or the platform, set before.
-    for (let index = headers.length - 2; index >= 0; index -= 2) {
-      if (headers[index]?.toLowerCase() === lower) headers.splice(index, 2);
-    }
-    for (const one of typeof value === "string" ? [value] : value) headers.push(name, one);
-  }
-  const bytes = headers.reduce((sum, text) => sum + text.length, 0);
-  checkFields("header", bytes, headers.length / 2);
-  exchange.send(statusOf(answer), bodyOf(answer), headers);
-}
-
-/** @throws Error if the handler returns an invalid status of a complete response */
-function statusOf({ status }: RawResponse): number {
-  if (Number.isInteger(status) && status >= 200 && status <= 599) return status;
-  throw new Error(`a raw handler returned the status ${status}, which is not from 200 to 599`);
-}
-
-/** @throws Error if the handler returns what are not bytes */
-function bodyOf({ status, body = "" }: RawResponse): string | Uint8Array {
-  if (typeof body !== "string" && !(body instanceof Uint8Array)) {
-    throw new Error("a raw handler returned a body that is neither a string nor bytes");
-  }
-  return BODILESS.has(status) ? "" : body;
+  replaceHeaders(exchange, headers, answer.headers);
+  const { status, body = "" } = answer;
+  requireStatus("a raw handler", status, 200);
+  requireBody("a raw handler", body);
+  exchange.send(status, BODILESS.has(status) ? "" : body, headers);
 }
 
 /** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
-const NOT_TO_SET: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "transfer-encoding",
-]);
-
-class ArrivedRawRequest implements RawRequest {
+class ArrivedRawRequest implements AnsweredRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: CallHeaders;
   readonly incoming: IncomingMessage;
-  readonly response: ServerResponse;
+  namedCause: unknown;
   readonly #routed: RoutedRequest;
+  readonly #response: ServerResponse;
   readonly #limit: number;
+  #written: Written | undefined;
   #query: URLSearchParams | undefined;
   #body: Promise<Buffer> | undefined;
 
@@ -127,13 +109,27 @@ class ArrivedRawRequest implements RawRequest {
     this.headers = call?.headers ?? headers;
     if (this.headers !== headers) hideFrom(incoming, new Set(this.headers.names()));
     this.incoming = incoming;
-    this.response = response;
+    this.#response = response;
     this.#routed = routed;
     this.#limit = limit;
   }
 
   get query(): URLSearchParams {
-    return (this.#query ??= new URLSearchParams(this.#routed.query));
+    return (this.#query ??= queryParameters(this.#routed.query));
+  }
+
+  /** Only handlers that use it can write to it. */
+  get response(): ServerResponse {
+    this.#written ??= countWritten(this.#response);
+    return this.#response;
+  }
+
+  get written(): Written | undefined {
+    return this.#written;
+  }
+
+  nameCause(error: unknown): void {
+    this.namedCause = error;
   }
 
   body(): Promise<Uint8Array> {

@@ -1,12 +1,25 @@
 import { invalidArgument } from "../../error/service-error.ts";
 import { decodeSegment } from "../transcoding/percent-encoding.ts";
 
-/** The target of a request, in its two parts, as they were sent. */
-export interface RequestTarget {
-  /** Begins with a slash; has no empty segment except perhaps the last one, and no dot segment. */
+/** The two parts of a URL, as they were sent. */
+export interface PathAndQuery {
   readonly path: string;
   /** The part after the question mark; empty if there is none. */
   readonly query: string;
+}
+
+/** The target of a request, in its two parts, as they were sent. */
+export interface RequestTarget extends PathAndQuery {
+  /** Begins with a slash; has no empty segment except perhaps the last one, and no dot segment. */
+  readonly path: string;
+}
+
+/** Splits a URL that starts with its path, which may be malformed. */
+export function pathAndQuery(url: string): PathAndQuery {
+  const mark = url.indexOf("?");
+  return mark < 0
+    ? { path: url, query: "" }
+    : { path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
 /** No route needs longer ones: templates have at most 1024 characters. */
@@ -17,15 +30,15 @@ const FORBIDDEN = /[^\x21-\x7e]|[\\#]/;
 
 /**
  * Splits a request target, and refuses targets that another program in between may have interpreted
- * differently (hostile input 36 and 37): routes are chosen by the exact path, so nothing is
- * normalised here, neither `..` nor `//` nor an escape. Dot segments are refused in every form,
+ * differently, also those without a slash at the start: routes are chosen by the exact path, so
+ * nothing is normalised here, neither `..` nor `//` nor an escape. Dot segments are refused in every form,
  * even if an encoded slash or backslash hides them. `;` is an ordinary character.
  *
  * @throws ServiceError INVALID_ARGUMENT
  */
 export function parseTarget(target: string): RequestTarget {
-  const mark = target.indexOf("?");
-  const path = mark < 0 ? target : target.slice(0, mark);
+  const parts = pathAndQuery(target);
+  const { path } = parts;
   if (path.charCodeAt(0) !== 47 /* slash */) {
     throw invalidArgument("the request target must be a path that begins with a slash");
   }
@@ -33,7 +46,7 @@ export function parseTarget(target: string): RequestTarget {
     throw invalidArgument(`the path is longer than ${MAX_PATH} characters`);
   }
   if (SUSPECT.test(path)) checkPath(path);
-  return { path, query: mark < 0 ? "" : target.slice(mark + 1) };
+  return parts;
 }
 
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is;
@@ -84,4 +97,9 @@ function checkPath(path: string): void {
       throw invalidArgument("the path has a dot segment");
     }
   }
+}
+
+/** The names and values of a query. `URLSearchParams` drops one question mark at the start, and a query may begin with one. */
+export function queryParameters(query: string): URLSearchParams {
+  return new URLSearchParams(`?${query}`);
 }

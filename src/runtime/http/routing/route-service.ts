@@ -1,5 +1,7 @@
 import type { BoundMethod } from "../../binding/bound-method.ts";
-import type { Exchange } from "../exchange/exchange.ts";
+import type { Call } from "../../call/call.ts";
+import type { ServiceError } from "../../error/service-error.ts";
+import type { ErrorContent, Exchange } from "../exchange/exchange.ts";
 import type { RequestTarget } from "./request-target.ts";
 
 /** A request that was routed. */
@@ -17,9 +19,14 @@ export interface RouteService {
   /** Reads the request when the chain needs it. */
   read(request: RoutedRequest): unknown;
   /** Encodes a response message within the chain, so that what cannot be encoded is an error of the call. */
-  encode?(response: unknown): unknown;
+  encode?(response: unknown, call: Call): unknown;
   /** Sends the response of the chain. */
   write(exchange: Exchange, response: unknown): void | Promise<void>;
+  /**
+   * Renders an error in a form of its own, and changes the headers that every error has; absent, or
+   * with undefined, errors have the form of the server. It may throw.
+   */
+  errorForm?(exchange: Exchange, error: ServiceError, headers: string[]): ErrorContent | undefined;
 }
 
 /**

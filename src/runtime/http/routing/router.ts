@@ -11,11 +11,23 @@ export interface RouterEntry<Value> {
   readonly value: Value;
 }
 
+/** What serves a request, and the segments of its path, as they were sent. */
+export interface FoundRoute<Value> {
+  readonly value: Value;
+  readonly segments: readonly string[];
+}
+
 /**
- * Chooses the service of a request by method and path alone, never by a header (hostile input 12).
+ * Chooses the service of a request by method and path alone, never by a header such as
+ * `X-Forwarded-Uri`, with which a caller could choose another policy.
  */
 export class Router<Value> {
   readonly #trie = new RouteTrie<RouterEntry<Value>>();
+  /**
+   * The templates without variables, by their paths. No other template is narrower than one of them,
+   * so a request for one needs no search.
+   */
+  readonly #literals = new Map<string, ByMethod<FoundRoute<Value>>>();
   readonly #methods = new Set<string>();
 
   /** @throws StartUpError if two routes of equal rank match the same requests */
@@ -26,12 +38,23 @@ export class Router<Value> {
         throw new StartUpError([`${entry.name} and ${taken.name} serve the same requests`]);
       }
       this.#methods.add(entry.shape.method);
+      this.#addLiteral(entry);
     }
   }
 
-  /** The service of a request; a HEAD without a route of its own is served as a GET. */
-  find(method: string, segments: readonly string[]): Value | undefined {
-    return this.#trie.search(segments, (methods) => chooseMethod(methods, method))?.value;
+  /** The route of a request; a HEAD without a route of its own is served as a GET. */
+  find(method: string, path: string): FoundRoute<Value> | undefined {
+    const literal = this.#literals.get(path);
+    const found = literal === undefined ? undefined : chooseMethod(literal, method);
+    if (found !== undefined) return found;
+    const segments = segmentsOf(path);
+    const entry = this.#trie.search(segments, (methods) => chooseMethod(methods, method));
+    return entry === undefined ? undefined : { value: entry.value, segments };
+  }
+
+  /** The service of the narrowest template of a path, whatever the method. */
+  findAny(path: string): Value | undefined {
+    return this.#trie.search(segmentsOf(path), (methods) => methods.values().next().value)?.value;
   }
 
   /**
@@ -39,9 +62,9 @@ export class Router<Value> {
    *
    * @param others methods that the path supports without a route
    */
-  allow(segments: readonly string[], others: readonly string[] = []): string | undefined {
+  allow(path: string, others: readonly string[] = []): string | undefined {
     const methods = new Set(others);
-    this.#trie.search(segments, (found) => {
+    this.#trie.search(segmentsOf(path), (found) => {
       for (const method of found.keys()) methods.add(method);
       return undefined;
     });
@@ -51,6 +74,14 @@ export class Router<Value> {
   /** The value of `Allow` for the whole server, for `OPTIONS *`. */
   allowAnywhere(): string {
     return formatAllow(this.#methods);
+  }
+
+  #addLiteral({ shape: { segments, verb, method }, value }: RouterEntry<Value>): void {
+    if (segments.some((segment) => segment === "*" || segment === "**")) return;
+    const path = `/${segments.join("/")}${verb === undefined ? "" : `:${verb}`}`;
+    let methods = this.#literals.get(path);
+    if (methods === undefined) this.#literals.set(path, (methods = new Map()));
+    methods.set(method, { value, segments: segmentsOf(path) });
   }
 }
 
@@ -71,7 +102,7 @@ function formatAllow(declared: ReadonlySet<string>): string {
 }
 
 /** The segments of a path; none of the root. */
-export function segmentsOf(path: string): string[] {
+function segmentsOf(path: string): string[] {
   return path.length === 1 ? [] : path.slice(1).split("/");
 }
 

@@ -4,7 +4,7 @@ import { type BoundMethod, streamsRequest, streamsResponse } from "../../binding
 import type { HttpRoute } from "../../binding/service-binding.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import { StartUpError } from "../../error/start-up-error.ts";
-import type { MessageLimits } from "../../json/element-budget.ts";
+import type { ElementLimits } from "../../json/element-budget.ts";
 import type { MessageMemory } from "../../wire/message-budget.ts";
 import { responsesOfTurn } from "../../wire/turn-budget.ts";
 import { COUNTED_FROM_BYTES } from "../../wire/unread-responses.ts";
@@ -21,7 +21,7 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set(
 );
 
 /** The limits of a request of a route. */
-export interface RouteLimits extends MessageLimits {
+export interface RouteLimits extends ElementLimits {
   readonly maxBodyBytes: number;
 }
 

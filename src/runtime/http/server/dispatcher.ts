@@ -11,13 +11,24 @@ import { Http2Headers } from "../../http2/http2-headers.ts";
 import type { Connection } from "../exchange/connections.ts";
 import { Exchange } from "../exchange/exchange.ts";
 import type { ServerState } from "../exchange/server-state.ts";
-import { originForm, parseTarget, type RequestTarget } from "../routing/request-target.ts";
+import {
+  originForm,
+  parseTarget,
+  pathAndQuery,
+  type RequestTarget,
+} from "../routing/request-target.ts";
 import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
-import { type Router, segmentsOf } from "../routing/router.ts";
+import type { Router } from "../routing/router.ts";
 import type { Probe } from "./probe.ts";
 import { checkHead } from "./request-head.ts";
 
 const RPC_TYPE = /^application\/(?:proto|connect|grpc)/i;
+
+/** What of a request is in the log of a response that could not be sent. */
+export type FaultyCall = Pick<Call, "rpc" | "requestId">;
+
+/** Called for responses that could not be sent. */
+export type FaultObserver = (error: unknown, call: FaultyCall) => void;
 
 /** The options of a dispatcher. */
 export interface DispatcherParts {
@@ -27,7 +38,7 @@ export interface DispatcherParts {
   readonly probes: readonly Probe[];
   readonly protocols: RpcProtocols | undefined;
   readonly onUnrouted: UnroutedObserver;
-  readonly onFault: (error: unknown, call: Call) => void;
+  readonly onFault: FaultObserver;
 }
 
 /** Makes a call of each request, and a response of the chain's result. */
@@ -108,12 +119,11 @@ export class Dispatcher {
     const probe = this.#probes.get(target.path);
     if (probe !== undefined) return this.#probe(exchange, probe, method);
     if (protocols?.serve(exchange, target) === true) return;
-    const segments = segmentsOf(target.path);
-    const service = router.find(method, segments);
-    if (service !== undefined) return this.#call(exchange, service, target, segments);
+    const found = router.find(method, target.path);
+    if (found !== undefined) return this.#call(exchange, found.value, target, found.segments);
     const others = protocols?.methods(target.path);
     if (others?.includes(method === "HEAD" ? "GET" : method) === true) throw notSpoken();
-    const allow = router.allow(segments, others);
+    const allow = router.allow(target.path, others);
     if (allow === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "no route has this path");
     this.#methodMissing(exchange, method, allow);
   }
@@ -152,7 +162,7 @@ export class Dispatcher {
     try {
       response = await chain.run(call);
     } catch (error) {
-      return exchange.fail(toServiceError(error));
+      return this.#fail(exchange, service, toServiceError(error));
     }
     try {
       // For the chain a stream is over only once it was read to its end or returned.
@@ -162,7 +172,24 @@ export class Dispatcher {
     } catch (error) {
       // The chain has seen a success: a response that cannot be sent is reported here.
       this.#parts.onFault(error, call);
-      exchange.fail(toServiceError(error));
+      this.#fail(exchange, service, toServiceError(error));
+    }
+  }
+
+  /** Sends an error in the form of its route. */
+  #fail(
+    exchange: Exchange,
+    service: RouteService,
+    error: ServiceError,
+    headers: readonly string[] = [],
+  ): void {
+    const { requestId } = exchange;
+    try {
+      exchange.fail(error, headers, (all) => service.errorForm?.(exchange, error, all));
+    } catch (fault) {
+      this.#parts.onFault(fault, { rpc: service.method.rpc, requestId });
+      exchange.shownRequestId = undefined;
+      exchange.fail(error, headers);
     }
   }
 
@@ -185,10 +212,24 @@ export class Dispatcher {
   }
 
   #refuse(exchange: Exchange, error: ServiceError, headers: readonly string[] = []): void {
+    const service = this.#errorFormAt(exchange);
+    if (service !== undefined) this.#fail(exchange, service, error, headers);
     // A Connect client would mistake our JSON for an error of its protocol.
-    if (this.#isOfRpc(exchange)) exchange.failInText(error, headers);
+    else if (this.#isOfRpc(exchange)) exchange.failInText(error, headers);
     else exchange.fail(error, headers);
     this.#notify(exchange, error.status, error.code);
+  }
+
+  /** What renders the errors of the path of a request, which may be malformed. */
+  #errorFormAt({ incoming }: Exchange): RouteService | undefined {
+    const { url = "" } = incoming;
+    if (!url.startsWith("/")) return undefined;
+    const { path } = pathAndQuery(url);
+    const { protocols, router } = this.#parts;
+    // A declared prefix, such as `/`, may be above an RPC.
+    if (protocols !== undefined && protocols.methods(path).length > 0) return undefined;
+    const service = router.findAny(path);
+    return service?.errorForm === undefined ? undefined : service;
   }
 
   /** Whether a request is for an RPC by its path or its headers. */
@@ -197,17 +238,14 @@ export class Dispatcher {
     if (protocols === undefined) return false;
     if (headers.all("connect-protocol-version").length > 0) return true;
     if (headers.all("content-type").some((type) => RPC_TYPE.test(type))) return true;
-    const [path = ""] = (incoming.url ?? "").split("?", 1);
-    return protocols.methods(path).length > 0;
+    return protocols.methods(pathAndQuery(incoming.url ?? "").path).length > 0;
   }
 
   #notify({ incoming, requestId, connection }: Exchange, status: number, code: string | undefined) {
-    const url = incoming.url ?? "";
-    const mark = url.indexOf("?");
     this.#parts.onUnrouted({
       transport: "http",
       httpMethod: incoming.method ?? "",
-      target: mark < 0 ? url : url.slice(0, mark),
+      target: pathAndQuery(incoming.url ?? "").path,
       status,
       code,
       requestId,

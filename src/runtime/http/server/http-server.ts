@@ -1,7 +1,6 @@
 import type { Server as Http1Server, RequestListener } from "node:http";
 import type { Logger } from "../../../common/logger.ts";
 import type { BoundMethod } from "../../binding/bound-method.ts";
-import type { Call } from "../../call/call.ts";
 import type { UnroutedObserver } from "../../chain/call-stages.ts";
 import type { ServerChain } from "../../chain/server-chain.ts";
 import {
@@ -27,7 +26,7 @@ import {
 import type { RawMethod } from "../raw/raw-route.ts";
 import type { RpcProtocols } from "../routing/route-service.ts";
 import { Router } from "../routing/router.ts";
-import { Dispatcher } from "./dispatcher.ts";
+import { Dispatcher, type FaultObserver } from "./dispatcher.ts";
 import { ForeignServerListener } from "./foreign-server-listener.ts";
 import { createHttp1Server } from "./http1-server.ts";
 import { http2Requests } from "./http2-requests.ts";
@@ -60,7 +59,7 @@ export interface HttpServerOptions {
    * Called for responses that could not be sent, such as one with a value that JSON cannot
    * represent; the caller gets INTERNAL.
    */
-  readonly onFault?: (error: unknown, call: Call) => void;
+  readonly onFault?: FaultObserver;
   /**
    * Called for certificates that are renewed, have expired, or cannot be served, and for
    * connections that cannot be accepted.

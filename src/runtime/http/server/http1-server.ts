@@ -48,7 +48,7 @@ export function createHttp1Server(limits: TransportLimits, listener: Http1Listen
  */
 function putBack(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Duplex): boolean {
   if (error.code !== "HPE_PAUSED" || error.rawPacket === undefined) return false;
-  // Behind what was put back before, which `unshift` would not do.
+  // After what was put back before, which `unshift` would not do.
   socket.push(error.rawPacket);
   return true;
 }

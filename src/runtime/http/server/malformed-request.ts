@@ -11,7 +11,7 @@ import { errorBody } from "../exchange/error-body.ts";
  * malformed request the borders of requests are unknown (request smuggling).
  */
 export function answerMalformed(
-  error: NodeJS.ErrnoException,
+  error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer },
   socket: Socket,
   connection: Connection,
   onUnrouted: UnroutedObserver,
@@ -40,7 +40,10 @@ export function answerMalformed(
   const isCounted = only?.isCall === true;
   // The call ends with what its client receives, and is counted once.
   only?.lost(answer);
-  socket.end(format(answer, requestId), () => socket.destroy());
+  // A client takes a body after the head of such a response for another response.
+  const isHead = only === undefined && error.rawPacket?.toString("latin1", 0, 5) === "HEAD ";
+  const [head, body] = format(answer, requestId);
+  socket.end(isHead ? head : head + body, () => socket.destroy());
   if (isCounted) return;
   onUnrouted({
     transport: "http",
@@ -66,9 +69,10 @@ function describe(code: string | undefined): ServiceError {
   }
 }
 
-function format(error: ServiceError, requestId: string): string {
+/** The head of the response, and its body. */
+function format(error: ServiceError, requestId: string): readonly [string, string] {
   const body = JSON.stringify(errorBody(error, requestId));
-  return [
+  const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(body)}`,
@@ -77,6 +81,7 @@ function format(error: ServiceError, requestId: string): string {
     "X-Content-Type-Options: nosniff",
     "Connection: close",
     "",
-    body,
+    "",
   ].join("\r\n");
+  return [head, body];
 }

@@ -34,10 +34,10 @@ export function routerEntries(routed: RoutedMethods): RouterEntry<RouteService>[
       ];
     }),
   );
-  const raw = rawMethods.flatMap(({ method, path }) =>
-    rawShapes(path).map((shape): RouterEntry<RouteService> => {
-      const name = `${shape.method} ${path.path} of a raw handler`;
-      return { shape, name, value: rawRoute(method, limits.maxBodyBytes) };
+  const raw = rawMethods.flatMap((rawMethod) =>
+    rawShapes(rawMethod.path).map((shape): RouterEntry<RouteService> => {
+      const name = `${shape.method} ${rawMethod.path.path} of a raw handler`;
+      return { shape, name, value: rawRoute(rawMethod, limits.maxBodyBytes) };
     }),
   );
   return [...rpcs, ...raw];

@@ -9,7 +9,7 @@ const IDENTITY = /^[ \t]*(?:identity)?[ \t]*$/i;
 const UTF_8 = /^(?:utf-?8|"utf-?8")$/i;
 
 /**
- * Refuses bodies that are not plain UTF-8 JSON (hostile input 38). A body without a
+ * Refuses bodies whose type is not plain UTF-8 JSON. A body without a
  * type is refused too: a page of another origin can send one without a preflight.
  *
  * @throws ServiceError UNSUPPORTED_MEDIA_TYPE

@@ -9,7 +9,7 @@ import type { HttpRoute } from "../../binding/service-binding.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
 import { invalidArgument } from "../../error/service-error.ts";
 import { StartUpError } from "../../error/start-up-error.ts";
-import type { MessageLimits } from "../../json/element-budget.ts";
+import type { ElementLimits } from "../../json/element-budget.ts";
 import { fieldsByName } from "../../json/field-names.ts";
 import { childOf } from "../../json/field-setter.ts";
 import { type HttpBody, isHttpBody } from "../../json/http-body.ts";
@@ -47,7 +47,7 @@ export function compileRequest(
   route: HttpRoute,
   input: DescMessage,
   registry: Registry,
-  limits: MessageLimits,
+  limits: ElementLimits,
 ): RequestDecoder {
   const bindPath = compilePathVariables(route, input);
   const bindQuery = compileQuery(route, input);
@@ -83,7 +83,7 @@ function compileBody(
   body: string,
   input: DescMessage,
   registry: Registry,
-  limits: MessageLimits,
+  limits: ElementLimits,
 ): JsonDecoder {
   return body === "*"
     ? compileJsonMessage(input, registry, limits)

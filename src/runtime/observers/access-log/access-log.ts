@@ -3,6 +3,7 @@ import type { Call } from "../../call/call.ts";
 import type { CallObserver, UnroutedRequest } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import type { LineWriter } from "../../logging/create-logger.ts";
+import { briefError } from "../../logging/redaction/brief-error.ts";
 import { redact } from "../../logging/redaction/redaction.ts";
 import { afterTurns } from "../../port/event-loop-turn.ts";
 import { callLine, pathOf, requestLine } from "./access-line.ts";
@@ -32,6 +33,8 @@ export class AccessLog implements CallObserver {
   readonly #options: AccessLogOptions;
   readonly #skipped: ReadonlySet<string>;
   #ended: EndedCall[] = [];
+  /** The calls whose responses are still being written. */
+  readonly #unsent = new Set<EndedCall>();
 
   constructor(lines: LineWriter, options: AccessLogOptions) {
     this.#lines = lines;
@@ -42,16 +45,33 @@ export class AccessLog implements CallObserver {
   /**
    * The line is written after the response: by then the adapter knows its size, and the caller does
    * not wait for the log. But it is not written so late that a caller in this process would miss it.
+   * That of a raw handler whose library continues to write waits for the end of the response.
    */
   end(call: Call, error: ServiceError | undefined): void {
-    const isInternal = error?.code === "INTERNAL";
-    if (!isInternal && (!this.#options.enabled || this.#isSkipped(call))) return;
-    this.#ended.push({ call, error, durationMs: call.durationMs });
+    if (!isInternal(call, error) && (!this.#options.enabled || this.#isSkipped(call))) return;
+    const ended: EndedCall = { call, error, durationMs: call.durationMs };
+    if (call.whenSent === undefined) return this.#add(ended);
+    this.#unsent.add(ended);
+    call.whenSent(() => {
+      if (this.#unsent.delete(ended)) this.#add(ended);
+    });
+  }
+
+  #add(ended: EndedCall): void {
+    this.#ended.push(ended);
+    const { call } = ended;
     if (this.#ended.length > 1) return;
     // The adapter has its turn first: it sends the response once the promises of the call are settled.
     process.nextTick(afterTurns, call.transport === "grpc" ? TURNS.grpc : TURNS.other, () =>
       this.flush(),
     );
+  }
+
+  /** Writes the lines of all calls, also of those whose responses are not sent. */
+  close(): void {
+    this.#ended.push(...this.#unsent);
+    this.#unsent.clear();
+    this.flush();
   }
 
   /** Logs a request that was answered before it was a call. */
@@ -83,23 +103,21 @@ export class AccessLog implements CallObserver {
     let line = callLine(call, error, durationMs);
     const isSlow = durationMs >= this.#options.slowThresholdMs && !isStreaming(call.method.kind);
     if (isSlow) line += ',"slow":true';
-    if (error?.code === "INTERNAL") {
-      line += `,"error":${JSON.stringify(redact(error.cause ?? error))}`;
+    // A raw handler may redirect with a failure, as protocols of logins do.
+    const failure = call.namedFailure ?? error;
+    if (failure !== undefined && isInternal(call, error)) {
+      line += `,"error":${JSON.stringify(redact(failure.cause ?? failure))}`;
       this.#lines.line("error", line, "call", now);
       return;
     }
-    const isDown = error !== undefined && error.status >= 500 && error.cause !== undefined;
-    if (isDown) line += `,"error":${JSON.stringify(withoutStack(error.cause))}`;
+    const cause = call.namedFailure === undefined ? error?.cause : (failure?.cause ?? failure);
+    const isDown = failure !== undefined && failure.status >= 500 && cause !== undefined;
+    // When a dependency is down, each call fails.
+    if (isDown) line += `,"error":${JSON.stringify(briefError(cause))}`;
     this.#lines.line(isSlow || isDown ? "warn" : "info", line, "call", now);
   }
 }
 
-/** When a dependency is down each call fails; the place in the code is known. */
-function withoutStack(cause: unknown): unknown {
-  const shown = redact(cause);
-  if (typeof shown === "object" && shown !== null && "stack" in shown) {
-    const { stack: _, ...rest } = shown;
-    return rest;
-  }
-  return shown;
+function isInternal({ namedFailure }: Call, error: ServiceError | undefined): boolean {
+  return error?.code === "INTERNAL" || namedFailure?.code === "INTERNAL";
 }

@@ -41,18 +41,28 @@ export interface ServiceMetric {
 const NAME = /^[a-z][a-z0-9_]{0,127}$/;
 /** Names of the runtime and of Node. */
 const RESERVED = /^(?:svc_access_|rpc_server_|db_client_|nodejs_|process_)/;
+/** Metrics of parts of the runtime that a service opens and passes on. */
+const OF_RUNTIME = new WeakSet<ServiceMetric>();
+
+/** Lets a metric of the runtime have a name of the runtime. */
+export function ofRuntime(metric: ServiceMetric): ServiceMetric {
+  OF_RUNTIME.add(metric);
+  return metric;
+}
+
 const MAX_SAMPLES = 1000;
 const READ_MS = 1000;
 
 /** What is wrong with the metrics of a service. */
 export function metricProblems(metrics: readonly ServiceMetric[]): readonly string[] {
   const names = new Set<string>();
-  return metrics.flatMap(({ name, help, type }) => {
+  return metrics.flatMap((metric) => {
+    const { name, help, type } = metric;
     const shown = `the metric ${JSON.stringify(name)}`;
     if (typeof name !== "string" || !NAME.test(name)) {
       return [`${shown} is not a name: use lower-case letters, digits and _, at most 128`];
     }
-    if (RESERVED.test(name)) {
+    if (RESERVED.test(name) && !OF_RUNTIME.has(metric)) {
       return [`${shown} begins as those of svc-access and Node do: begin it with the service`];
     }
     if (names.has(name)) return [`there are two metrics ${name}: rename one`];

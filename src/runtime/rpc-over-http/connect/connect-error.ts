@@ -1,7 +1,7 @@
 import { toUSVString } from "node:util";
 import type { CallHeaders } from "../../call/call-headers.ts";
 import { binaryValue } from "../../call/response-fields.ts";
-import { retryAfter, ServiceError, toldError } from "../../error/service-error.ts";
+import { reportedError, retryAfter, ServiceError } from "../../error/service-error.ts";
 import {
   errorDetails,
   MAX_DETAILS_BYTES,
@@ -50,7 +50,7 @@ export interface ConnectError {
  * The part of an error that is sent to a caller; for INTERNAL nothing, regardless of who threw it.
  */
 export function connectError(thrown: ServiceError, domain: string | undefined): ConnectError {
-  const error = toldError(thrown);
+  const error = reportedError(thrown);
   const [code] = CODES[error.grpcStatus] as (typeof CODES)[number];
   return {
     code,

@@ -26,6 +26,13 @@ import { checkApi } from "../../../../src/rules/check-api.ts";
 import { encode, encodeFile, methodOf } from "../../descriptors.ts";
 
 const OURS = file_svc_access_v1_policy.proto;
+test("the exposures have their numbers [ANNO-16]", () => {
+  const [exposure] = OURS.enumType.filter(({ name }) => name === "Exposure");
+  const numbers = exposure?.value.map(({ name, number }) => [number, name]);
+  const expected = ["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", "SYSTEM"];
+  expect(numbers).toEqual(expected.map((name, number) => [number, name]));
+});
+
 const PUBLIC = encode([1, EXPOSURES.indexOf("PUBLIC")], [4, encode([1, 1])]);
 
 /** Reads and checks an RPC whose option was compiled with these definitions. */

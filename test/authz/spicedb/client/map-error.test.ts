@@ -1,11 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { abortError } from "../../../../src/authz/engine/abort-error.ts";
+import { serverOf } from "../../../../src/authz/spicedb/client/channel.ts";
 import {
   didNothing,
   isGrpcFailure,
   mapGrpcError,
 } from "../../../../src/authz/spicedb/client/map-error.ts";
 
+const server = serverOf({
+  endpoint: "spicedb:50051",
+  token: "key",
+  section: "security.authz.spicedb",
+});
+const asked = { server, token: "key" };
 const DEPTH = "the check request has exceeded the allowable maximum depth of 50: see";
 
 describe("mapGrpcError", () => {
@@ -32,15 +39,58 @@ describe("mapGrpcError", () => {
     [16, "invalid preshared key", "UNAVAILABLE"],
     [99, "new", "INTERNAL"],
   ])("status %i (%s) is %s", (code, details, expected) => {
-    expect(mapGrpcError({ code, details }, "key")).toMatchObject({
+    expect(mapGrpcError({ code, details }, asked)).toMatchObject({
       name: "AuthzError",
       code: expected,
     });
   });
 
   test("never contains the secret", () => {
-    const error = mapGrpcError({ code: 16, details: "bad key hunter2: hunter2" }, "hunter2");
-    expect(JSON.stringify([error.message, error.stack, error.cause])).not.toContain("hunter2");
+    for (const code of [3, 16]) {
+      const failure = { code, details: "bad key hunter2: hunter2" };
+      const error = mapGrpcError(failure, { server, token: "hunter2" });
+      const cause = error.cause instanceof Error ? error.cause : undefined;
+      const texts = [error.message, error.stack, cause?.message, cause?.stack];
+      expect(texts.join()).not.toContain("hunter2");
+    }
+  });
+
+  const REFUSED =
+    "No connection established. Last error: Error: connect ECONNREFUSED 10.1.2.3:50051. Resolution note: ";
+  test.each([
+    [
+      14,
+      REFUSED,
+      "SpiceDB at spicedb:50051 cannot be reached (connection refused): check that it runs, and security.authz.spicedb.endpoint",
+    ],
+    [
+      14,
+      "Name resolution failed for target dns:spicedb:50051",
+      "SpiceDB at spicedb:50051 cannot be reached (the name is not found): correct security.authz.spicedb.endpoint, or the DNS",
+    ],
+    [
+      14,
+      "No connection established. Last error: Error: self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca. Resolution note: ",
+      "the certificate of SpiceDB at spicedb:50051 is not signed by a trusted CA: name that CA in security.authz.spicedb.ca_file",
+    ],
+    [
+      7,
+      "invalid preshared key: key",
+      "SpiceDB at spicedb:50051 does not accept the preshared key: correct security.authz.spicedb.token or token_file",
+    ],
+    [
+      2,
+      "unable to find revision: failed to connect to `user=root database=prod`: x509: certificate has expired",
+      "SpiceDB at spicedb:50051 cannot answer now: look at its log, and at its database",
+    ],
+    [4, "Deadline exceeded after 5s,remote_addr=10.1.2.3:50051", "the deadline has passed"],
+  ])("status %i (%s) is reported in our own words", (code, details, message) => {
+    expect(mapGrpcError({ code, details }, asked).message).toBe(message);
+  });
+
+  test("what SpiceDB said of its own failure is the cause, for the log", () => {
+    const { cause } = mapGrpcError({ code: 2, details: "database=prod\nstack" }, asked);
+    expect(cause).toEqual(new Error("gRPC status 2: database=prod"));
   });
 });
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { NewAuditRow } from "../../../../src/runtime/audit/store/audit-table.ts";
 import {
   EventQueue,
@@ -13,12 +13,13 @@ const row = (id: string, state: "pending" | "completed" = "completed") =>
 
 /** A queue over a database that can be down or hang. */
 function queueOf(options: Partial<EventQueueOptions> = {}) {
-  const database = { isDown: false, hangs: false, batches: [] as string[][] };
+  const database = { isDown: false, hangs: false, batches: [] as string[][], attempts: 0 };
   const outcomes: string[] = [];
   const errors: string[] = [];
   const log = (_: object, message: string) => void errors.push(message);
   const queue = new EventQueue({
     save: async (rows) => {
+      database.attempts++;
       if (database.hangs) await new Promise(() => undefined);
       await sleep(1);
       if (database.isDown) throw new Error("the database is down");
@@ -55,7 +56,7 @@ describe("while the database is down", () => {
     expect(queue.outcome(row("b"))).toBeUndefined();
     expect(queue.outcome(row("c"))).toBeUndefined();
     expect(queue.delayed).toBe(3);
-    await sleep(20);
+    await until("three attempts have failed", () => database.attempts > 3);
     database.isDown = false;
     await until("all is stored", () => queue.delayed === 0);
     expect(database.batches.flat().sort()).toEqual(["a completed", "b completed", "c completed"]);
@@ -172,7 +173,7 @@ test("concurrent calls share a batch, in order", async () => {
   const second = queue.outcome(row("b"));
   await Promise.all([first, second]);
   const third = queue.outcome(row("c"));
-  await sleep(0);
+  await new Promise((resolve) => setImmediate(resolve));
   const fourth = queue.outcome(row("d"));
   await Promise.all([third, fourth]);
   expect(database.batches[0]).toEqual(["a pending", "b completed"]);
@@ -194,9 +195,11 @@ test("a thousand concurrent events are stored in batches within the limit of a s
 });
 
 test("a different reason of the same outage is logged, but not each time that reasons alternate", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   let reason = "no server";
   const reported: string[] = [];
-  const error = (fields: object) => void reported.push((fields as { err: Error }).err.message);
+  const error = (fields: object) => void reported.push((fields as { error: Error }).error.message);
   const { queue } = queueOf({
     save: () => Promise.reject(new Error(reason)),
     logger: { debug() {}, info() {}, warn() {}, error },
@@ -211,7 +214,7 @@ test("a different reason of the same outage is logged, but not each time that re
   await attempt("no password");
   await attempt("no server");
   expect(reported).toEqual(["no server"]);
-  await sleep(250);
+  vi.advanceTimersByTime(250);
   await attempt("no server");
   await attempt("no password");
   await attempt("no password");

@@ -117,6 +117,25 @@ describe("the subject id is the first non-empty header [HDR-5]", () => {
   }
 });
 
+test.each<[header: string, value: string, filled: object]>([
+  ["x-svc-external-sub", "alice", { subjectId: "alice" }],
+  ["x-svc-external-id", "i-1", { subjectId: "i-1" }],
+  ["x-svc-external-email", "a@example.com", { email: "a@example.com" }],
+  ["x-svc-external-name", "Alice", { name: "Alice", username: "Alice" }],
+  ["x-svc-external-username", "aw", { username: "aw" }],
+  ["x-svc-external-display-name", "Alice Liddell", { name: "Alice Liddell" }],
+  ["x-svc-external-owner", "acme", { organizationId: "acme" }],
+  ["x-svc-external-scope", "openid profile", { scopes: ["openid", "profile"] }],
+  ["x-svc-external-issuer", "https://id.example.com", {}],
+])("the claim header %s fills its field only [HDR-10]", async (header, value, filled) => {
+  const nobody: SentHeaders = [["x-svc-external-sub", "somebody"]];
+  const { principal: before } = await stages.passed({ headers: nobody });
+  const sent = header === "x-svc-external-sub" ? [] : nobody;
+  const { principal } = await stages.passed({ headers: [...sent, [header, value]] });
+  expect(principal).toEqual({ ...before, ...filled });
+  expect(principal?.source).toBe("gateway");
+});
+
 describe("the principal", () => {
   test("of verified headers; missing values come from the claims [AUTHN-9]", async () => {
     const call = await stages.passed({

@@ -62,6 +62,6 @@ test("with files and no restart: both are accepted once the second file has the 
   expect([await outcome(OLD), await outcome(NEW)]).toEqual(["passed", WRONG]);
   expect(await outcome(SYSTEM, "SYSTEM")).toBe("passed");
   write("hub-token-next", NEW);
-  await expect.poll(() => outcome(NEW)).toBe("passed");
+  await expect.poll(() => outcome(NEW), { message: "the next token is accepted" }).toBe("passed");
   expect(await outcome(OLD)).toBe("passed");
 });

@@ -180,8 +180,12 @@ describe("a key set that exhausts resources", () => {
     compressed(Buffer.alloc(50_000_000, " "));
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
     // A slow machine answers the call before it has read this much.
-    await expect.poll(() => world.warnings.length).toBe(1);
-    expect(String((world.warnings[0] as { err: Error }).err)).toContain("more than 1048576 bytes");
+    await expect
+      .poll(() => world.warnings.length, { message: "the log warns about the key set" })
+      .toBe(1);
+    expect(String((world.warnings[0] as { error: Error }).error)).toContain(
+      "more than 1048576 bytes",
+    );
   });
 
   test("that is nested too deeply is refused, and does not end the process", async () => {

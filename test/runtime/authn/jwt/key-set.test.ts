@@ -125,7 +125,9 @@ describe("the provider's keys", () => {
     await world.outcome(world.token());
     world.time += TTL * 0.9;
     expect(await world.outcome(world.token())).toBe("passed");
-    await expect.poll(() => world.server.keyReads).toBe(2);
+    await expect
+      .poll(() => world.server.keyReads, { message: "the keys are read a second time" })
+      .toBe(2);
     world.time += TTL * 0.5;
     expect(await world.outcome(world.token())).toBe("passed");
     expect(world.server.keyReads).toBe(2);
@@ -169,7 +171,7 @@ describe("the provider's keys", () => {
     [
       "has the status 404",
       (own) => (own.server.answer = (response) => response.writeHead(404).end(keys)),
-      "it returned the status 404",
+      "cannot be read: it returned the status 404",
     ],
     [
       "has the status 206",
@@ -258,17 +260,28 @@ describe("the provider's keys", () => {
     change(world);
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
     // A slow machine answers the call before it has read this much.
-    await expect.poll(() => world.warnings.length).toBe(1);
-    expect(String((world.warnings[0] as { err: Error }).err)).toContain(why);
+    await expect
+      .poll(() => world.warnings.length, { message: "the log warns about the key set" })
+      .toBe(1);
+    const { error } = world.warnings[0] as { error: Error };
+    expect(String(error)).toContain(why);
+    // The log appends the message of a cause, which would then be there twice.
+    expect(String((error.cause as Error | undefined)?.message)).not.toContain(why);
   });
 
   test("21 the log has the URL of an unavailable provider, and the error", async () => {
     await world.server.stop();
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
-    await expect.poll(() => world.warnings.length).toBe(1);
-    const [warning] = world.warnings as { err: Error }[];
-    expect(String(warning?.err)).toContain(`${world.server.url}/.well-known/openid-configuration`);
-    expect(String(warning?.err)).toContain("ECONNREFUSED");
+    await expect
+      .poll(() => world.warnings.length, {
+        message: "the log warns about the unavailable provider",
+      })
+      .toBe(1);
+    const [warning] = world.warnings as { error: Error }[];
+    expect(String(warning?.error)).toContain(
+      `${world.server.url}/.well-known/openid-configuration`,
+    );
+    expect(String(warning?.error)).toContain("ECONNREFUSED");
   });
 
   test("has at most 100 keys", async () => {

@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MemoryRevocationList } from "../../../../src/runtime/authn/jwt/revocation-list.ts";
 import { TokenCache } from "../../../../src/runtime/authn/jwt/verified-tokens.ts";
 import { JwtWorld } from "./jwt-world.ts";
@@ -29,6 +31,16 @@ describe("a token that was verified before", () => {
       "cache jwt miss",
       "cache jwt hit",
     ]);
+  });
+
+  test("does not stand for another one with the same signature", async () => {
+    const token = world.token();
+    const [header = "", , signature = ""] = token.split(".");
+    expect(await world.outcome(token)).toBe("passed");
+    const [, payload = ""] = world.token({ sub: "mallory" }).split(".");
+    const forged = `${header}.${payload}.${signature}`;
+    expect(await world.outcome(forged)).toContain("its signature is wrong");
+    expect(await world.outcome(token)).toBe("passed");
   });
 
   test("26 is refused after it has expired [AUTHN-6]", async () => {
@@ -107,6 +119,29 @@ describe("a token that was verified before", () => {
   });
 });
 
+test("of more tokens than digests are kept, each is found, and its digest is computed once for its next calls", async () => {
+  const world = await JwtWorld.create();
+  const computed = vi.spyOn(crypto, "hash");
+  // The named import of node:crypto is the spy, too.
+  syncBuiltinESMExports();
+  try {
+    const tokens = Array.from({ length: 2_001 }, (_, index) => world.token({ jti: `t${index}` }));
+    for (const token of tokens) expect(await world.outcome(token)).toBe("passed");
+    computed.mockClear();
+    for (const token of tokens) {
+      for (let calls = 0; calls < 3; calls++) expect(world.run(world.call(token))).toBeUndefined();
+    }
+    const of = (token: string) => computed.mock.calls.filter(([, data]) => data === token).length;
+    // The last one replaced the first one, so that one is computed again; none is computed twice.
+    expect(of(tokens[0] as string)).toBe(1);
+    expect(computed.mock.calls.length).toBeLessThanOrEqual(tokens.length);
+  } finally {
+    computed.mockRestore();
+    syncBuiltinESMExports();
+    await world.close();
+  }
+}, 60_000);
+
 describe("the revocation list", () => {
   test("refuses entries beyond its capacity instead of forgetting others", () => {
     time = 1000;
@@ -157,6 +192,29 @@ describe("the revocation list", () => {
 });
 
 describe("the cache", () => {
+  test("does not count a peek as a use", () => {
+    const cache = new TokenCache<number>(2);
+    cache.set("a", 1);
+    cache.set("b", 2);
+    expect([cache.peek("a"), cache.peek("z")]).toEqual([1, undefined]);
+    cache.set("c", 3);
+    expect([cache.peek("a"), cache.peek("b"), cache.size]).toEqual([undefined, 2, 2]);
+  });
+
+  test("keeps an entry that is used while many others come", () => {
+    const cache = new TokenCache<number>(10);
+    cache.set("used", 0);
+    for (let other = 1; other <= 100; other++) {
+      cache.set(`other ${other}`, other);
+      expect(cache.get("used")).toBe(0);
+    }
+    expect([cache.size, cache.peek("other 100"), cache.peek("other 1")]).toEqual([
+      10,
+      100,
+      undefined,
+    ]);
+  });
+
   test("evicts the least recently used entry", () => {
     const cache = new TokenCache<number>(2);
     cache.set("a", 1);

@@ -1,10 +1,9 @@
-import type { ServerChainParts } from "../../../../src/runtime/chain/server-chain.ts";
 import {
   createGrpcServer,
   type GrpcServerOptions,
 } from "../../../../src/runtime/grpc/grpc-server.ts";
 import type { TransportServer } from "../../../../src/runtime/port/listen.ts";
-import { openChain } from "../../support/open-chain.ts";
+import { type ChainParts, openChain } from "../../support/open-chain.ts";
 import { boundMethods, type EchoHandlers } from "./echo-methods.ts";
 
 export interface EchoServer {
@@ -17,7 +16,7 @@ export interface EchoServer {
 
 export interface EchoServerOptions {
   readonly handlers?: EchoHandlers;
-  readonly chain?: Partial<ServerChainParts>;
+  readonly chain?: ChainParts;
   readonly config?: Partial<GrpcServerOptions["config"]>;
   readonly options?: Partial<GrpcServerOptions>;
 }

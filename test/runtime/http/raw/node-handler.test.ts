@@ -258,14 +258,20 @@ describe("behind the chain of a server", () => {
     const { vault, url } = await serve(handle, { exposure: "AUTHENTICATED", audit });
     await fetch(url, { headers: alice });
     await expect
-      .poll(async () => (await vault.server.audit?.list({ type: "lib.call" }))?.events)
+      .poll(async () => (await vault.server.audit?.list({ type: "lib.call" }))?.events, {
+        message: "the status is audited",
+      })
       .toMatchObject([{ data: { status: 418 } }]);
   });
 
   test("one that never answers is 504, and may continue without harm", async () => {
     let ended: Promise<unknown> | undefined;
+    let goOn = (): void => undefined;
+    const late = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
     const handle: NodeCallback = (_, response) => {
-      ended = sleep(400).then(() => {
+      ended = late.then(() => {
         response.write("late");
         response.end();
       });
@@ -273,7 +279,9 @@ describe("behind the chain of a server", () => {
     const server = { http: { address: "127.0.0.1:0", timeout_ns: 100_000_000 } };
     const { url } = await serve(handle, { exposure: "PUBLIC" }, { server });
     expect((await fetch(url)).status).toBe(504);
+    goOn();
     await ended;
-    await sleep(20);
+    // An error of the response would be thrown by then.
+    await new Promise((resolve) => setImmediate(resolve));
   });
 });

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import type { RawResponse } from "../../../../src/runtime/http/raw/raw-handler.ts";
-import { rawMethod, start, stopAll } from "../support.ts";
+import { ServiceError } from "../../../../src/runtime/error/service-error.ts";
+import type { RawResponse, RenderError } from "../../../../src/runtime/http/raw/raw-handler.ts";
+import { get, rawMethod, sendRaw, start, stopAll } from "../support.ts";
 
 afterEach(stopAll);
 
@@ -58,10 +59,40 @@ test("bytes and texts arrive unchanged", async () => {
   }
 });
 
+test.each(["an ASCII body", "é"])(
+  "the bytes of a header are those of UTF-8, whatever the text is: %s",
+  async (body) => {
+    const headers = { "content-disposition": 'attachment; filename="é.txt"' };
+    const method = rawMethod(path, async ({ query }) => {
+      if (query.has("throw")) throw new ServiceError("FORBIDDEN");
+      return { status: 200, headers, body };
+    });
+    const renderError: RenderError = () => ({ headers, body });
+    const { port } = await start({ rawMethods: [{ ...method, renderError }] });
+    for (const target of ["/raw", "/raw?throw"]) {
+      const response = Buffer.from(await sendRaw(port, get(target)), "latin1").toString("utf8");
+      expect(response).toContain('filename="é.txt"');
+    }
+  },
+);
+
 test("the id of the request is that of the log, unless the handler sets another one", async () => {
   const { response } = await answerTo({ status: 200 });
   expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   await stopAll();
   const own = { status: 200, headers: { "x-request-id": "an id of theirs" } };
   expect((await answerTo(own)).response.headers.get("x-request-id")).toBe("an id of theirs");
+});
+
+test("a query that begins with a question mark keeps it, also in the form of an error", async () => {
+  const method = rawMethod(path, async ({ query }) => {
+    if (query.has("throw")) throw new ServiceError("FORBIDDEN");
+    return { status: 200, body: query.toString() };
+  });
+  const renderError: RenderError = (_, { query }) => ({ body: query.toString() });
+  const { origin } = await start({ rawMethods: [{ ...method, renderError }] });
+  const answers = ["?b=1", "b=1?", "??", "?b&throw"].map(async (query) =>
+    (await fetch(`${origin}/raw?${query}`)).text(),
+  );
+  expect(await Promise.all(answers)).toEqual(["%3Fb=1", "b=1%3F", "%3F%3F=", "%3Fb=&throw="]);
 });

@@ -243,6 +243,11 @@ describe("the transport (40)", () => {
     expect(errorOf(response)).toMatchObject({ status: 400, message: "the request is malformed" });
   });
 
+  it("40: a malformed HEAD is 400 without a body", async () => {
+    const response = await sendRaw(running.port, "HEAD []x HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect(response).toMatch(/^HTTP\/1\.1 400 [^]*\r\nConnection: close\r\n\r\n$/);
+  });
+
   it("40: too many headers are 431, and none is dropped", async () => {
     const headers = Array.from({ length: 200 }, (_, index) => `X-${index}: 1`);
     const response = await sendRaw(running.port, get("/v1/things/x", ...headers));

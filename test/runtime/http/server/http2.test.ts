@@ -432,6 +432,8 @@ describe("the end", () => {
     const signal = await begun.promise;
     await server.close();
     await answer;
-    await expect.poll(() => signal.aborted).toBe(true);
+    await expect
+      .poll(() => signal.aborted, { message: "the signal of the call is aborted" })
+      .toBe(true);
   });
 });

@@ -68,7 +68,7 @@ test.each(PATHS)(
     const bytes = 50 * KIB;
     const { budget, open, post, handled } = await startWaiting(128 * KIB);
     const first = [post(path, bytes), post(path, bytes)];
-    await expect.poll(handled).toBe(2);
+    await expect.poll(handled, { message: "the handler is called a second time" }).toBe(2);
     const refused = await post(path, bytes);
     expect(refused.status).toBe(429);
     expect(refused.headers.get("retry-after")).toBe("1");
@@ -76,9 +76,13 @@ test.each(PATHS)(
     expect(budget.process.taken).toBeGreaterThanOrEqual(2 * bytes);
     open();
     for (const each of await Promise.all(first)) expect(each.status).toBe(200);
-    await expect.poll(() => budget.process.taken).toBe(0);
+    await expect
+      .poll(() => budget.process.taken, { message: "the memory of the requests is released" })
+      .toBe(0);
     expect((await post(path, bytes)).status).toBe(200);
-    await expect.poll(() => budget.process.taken).toBe(0);
+    await expect
+      .poll(() => budget.process.taken, { message: "the memory of the requests is released" })
+      .toBe(0);
   },
 );
 
@@ -89,10 +93,12 @@ test.each(PATHS)("%s: the memory of a caller that disconnects is released", asyn
   socket.write(
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
   );
-  await expect.poll(handled).toBe(1);
+  await expect.poll(handled, { message: "the handler is called" }).toBe(1);
   expect(budget.process.taken).toBeGreaterThan(0);
   socket.destroy();
-  await expect.poll(() => budget.process.taken).toBe(0);
+  await expect
+    .poll(() => budget.process.taken, { message: "the memory of the request is released" })
+    .toBe(0);
   open();
 });
 
@@ -102,7 +108,9 @@ test("a small body and one that is too large hold no memory in the end", async (
   expect((await post("/v1/things", 0)).status).toBe(200);
   const large = await post("/v1/things", 65 * KIB);
   expect(large.status).toBe(413);
-  await expect.poll(() => budget.process.taken).toBe(0);
+  await expect
+    .poll(() => budget.process.taken, { message: "the memory of the requests is released" })
+    .toBe(0);
 });
 
 test.each(PATHS)("%s: a body that ends after the deadline holds no memory", async (path) => {

@@ -1,10 +1,10 @@
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Call } from "../../../../src/runtime/call/call.ts";
 import type { CallContext } from "../../../../src/runtime/call/call-context.ts";
 import { ServiceError } from "../../../../src/runtime/error/service-error.ts";
 import { alternativeNames } from "../../../../src/runtime/peer/peer.ts";
+import { until, untilStill } from "../../../support/until.ts";
 import type { Thing } from "../fixture/thing_pb.ts";
 import {
   errorOf,
@@ -206,7 +206,7 @@ describe("calls", () => {
     });
     const socket = connect(port, "127.0.0.1");
     socket.write(get("/v1/things/a"));
-    await expect.poll(() => isBegun).toBe(true);
+    await expect.poll(() => isBegun, { message: "the stream begins" }).toBe(true);
     socket.destroy();
     await server.drain();
     expect(reason).toMatchObject({ code: "CANCELLED" });
@@ -321,13 +321,11 @@ describe("streams", () => {
     const socket = connect(port, "127.0.0.1");
     socket.write(get("/v1/watch/a"));
     socket.pause();
-    await sleep(500);
-    const before = sent;
-    await sleep(300);
-    expect(sent).toBe(before);
+    await until("the stream begins", () => sent > 0);
+    await untilStill("the number of messages", () => sent);
     expect(sent).toBeLessThan(500);
     socket.destroy();
-    await expect.poll(() => isOver).toBe(true);
+    await expect.poll(() => isOver, { message: "the stream is over" }).toBe(true);
   });
 });
 
@@ -434,11 +432,15 @@ describe("a server", () => {
 
   it("drains: finishes running calls, closes idle connections, accepts no new ones", async () => {
     let isBegun = false;
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
     const { port, server } = await start({
       methods: [
         thingMethod("getThing", GET_THING, async ({ name }: Thing) => {
           isBegun ||= name === "slow";
-          await sleep(name === "slow" ? 300 : 0);
+          if (name === "slow") await finished;
           return { name };
         }),
       ],
@@ -454,9 +456,11 @@ describe("a server", () => {
     const busy = connect(port, "127.0.0.1");
     busy.write(get("/v1/things/slow"));
     const answer = readAll(busy, 1_000);
-    await expect.poll(() => isBegun).toBe(true);
+    await expect.poll(() => isBegun, { message: "the handler begins" }).toBe(true);
     const begin = performance.now();
-    await server.drain();
+    const drained = server.drain();
+    finish();
+    await drained;
     // An idle connection may live for 75 seconds.
     expect(performance.now() - begin).toBeLessThan(30_000);
     const response = await answer;
@@ -484,10 +488,10 @@ describe("a server", () => {
     const socket = connect(port, "127.0.0.1");
     socket.write(["a", "b"].map((name) => get(`/v1/things/${name}`)).join(""));
     const answer = readAll(socket, 1_000);
-    await expect.poll(() => begun).toEqual(["a", "b"]);
+    await expect.poll(() => begun, { message: "the first two calls begin" }).toEqual(["a", "b"]);
     const drained = server.drain();
     socket.write(["c", "d"].map((name) => get(`/v1/things/${name}`)).join(""));
-    await expect.poll(() => begun).toEqual(["a", "b", "c"]);
+    await expect.poll(() => begun, { message: "the third call begins" }).toEqual(["a", "b", "c"]);
     letGo();
     const responses = (await answer).split(/(?=HTTP\/1\.1 )/);
     expect(responses.map((response) => /"name":"(.)"/.exec(response)?.[1])).toEqual(begun);
@@ -514,7 +518,7 @@ describe("a server", () => {
     const socket = connect(port, "127.0.0.1");
     socket.write(get("/v1/things/a"));
     const ended = readAll(socket, 5_000);
-    await expect.poll(() => isBegun).toBe(true);
+    await expect.poll(() => isBegun, { message: "the handler begins" }).toBe(true);
     await server.close();
     expect(await ended).toBe("");
     expect(reason).toMatchObject({ code: "CANCELLED" });

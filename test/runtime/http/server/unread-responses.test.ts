@@ -49,7 +49,9 @@ async function open(port: number): Promise<{ client: Socket; socket: Socket }> {
   const client = connect(port, "127.0.0.1");
   client.on("error", () => undefined);
   clients.push(client);
-  await expect.poll(() => accepted.length).toBe(1);
+  await expect
+    .poll(() => accepted.length, { message: "the server accepts the connection" })
+    .toBe(1);
   return { client, socket: accepted[0] as Socket };
 }
 
@@ -119,9 +121,11 @@ describe("large responses count as unread", () => {
     const { port } = await start({ budget, rawMethods: [large, stuck] });
     const { client } = await open(port);
     client.write(put("/stuck") + put("/large").repeat(3));
-    await expect.poll(() => budget.unread.bytes).toBe(3 * MIB);
+    await expect
+      .poll(() => budget.unread.bytes, { message: "three responses are held" })
+      .toBe(3 * MIB);
     client.destroy();
-    await expect.poll(() => budget.unread.bytes).toBe(0);
+    await expect.poll(() => budget.unread.bytes, { message: "the responses are released" }).toBe(0);
   });
 
   test("and if there are too many that wait so, their connection closes [TRANS-4]", async () => {
@@ -131,7 +135,7 @@ describe("large responses count as unread", () => {
     const closed = once(socket, "close");
     client.write(put("/stuck") + put("/large").repeat(12));
     await closed;
-    await expect.poll(() => budget.unread.bytes).toBe(0);
+    await expect.poll(() => budget.unread.bytes, { message: "the responses are released" }).toBe(0);
   });
 
   test("while the rest of their request is awaited [TRANS-4]", async () => {
@@ -141,7 +145,7 @@ describe("large responses count as unread", () => {
     const { client } = await open(port);
     takeNothing();
     client.write(put("/large", 100_000));
-    await expect.poll(() => budget.unread.bytes).toBe(MIB);
+    await expect.poll(() => budget.unread.bytes, { message: "the response is held" }).toBe(MIB);
   });
 });
 

@@ -44,7 +44,9 @@ describe("a response that is a google.api.HttpBody", () => {
     expect(response.status).toBe(500);
     expect(await response.json()).toMatchObject({ code: "INTERNAL", message: "internal error" });
     expect(response.headers.get("set-cookie")).toBeNull();
-    await expect.poll(() => server.lines.join("")).toContain("content_type is not a media type");
+    await expect
+      .poll(() => server.lines.join(""), { message: "the log names the fault" })
+      .toContain("content_type is not a media type");
   });
 
   it.each(["text/html; charset=utf-8", "image/svg+xml", "application/json", 'a/b; c="d e"'])(
@@ -170,7 +172,9 @@ describe("a stream of them", () => {
     const { body } = await fetch(`${origin}/v1/files/a:follow`, { signal: stop.signal });
     await body?.getReader().read();
     stop.abort();
-    await expect.poll(() => isOver).toBe(true);
+    await expect
+      .poll(() => isOver, { message: "the handler ends when its reader disconnects" })
+      .toBe(true);
   });
 });
 

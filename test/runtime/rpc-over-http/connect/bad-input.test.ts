@@ -19,7 +19,11 @@ beforeAll(async () => {
   server = await startWebServer({ maxBytes: MAX_BYTES, budget });
 });
 // Whatever the outcome of a call, it holds no memory any more.
-afterEach(() => expect.poll(() => budget.process.taken).toBe(0));
+afterEach(() =>
+  expect
+    .poll(() => budget.process.taken, { message: "the memory of the requests is released" })
+    .toBe(0),
+);
 afterAll(() => server.close());
 
 interface Answer {

@@ -80,10 +80,14 @@ describe.each(TYPES)("%s", (type) => {
     const { client, send, reset } = await callCollect(port, type);
     send(message("a"));
     send(message("b"));
-    await expect.poll(() => reported).toEqual(["message", "message"]);
+    await expect
+      .poll(() => reported, { message: "the handler receives two messages" })
+      .toEqual(["message", "message"]);
     if (code === undefined) client.socket.end();
     else reset(code);
-    await expect.poll(() => reported.at(-1)).toBe("CANCELLED");
+    await expect
+      .poll(() => reported.at(-1), { message: "the handler is notified of the cancellation" })
+      .toBe("CANCELLED");
     expect(reported).toEqual(["message", "message", "CANCELLED"]);
   });
 
@@ -92,7 +96,9 @@ describe.each(TYPES)("%s", (type) => {
     const { port, reported } = await startCollecting({ chain });
     const { send } = await callCollect(port, type);
     send(message("a"));
-    await expect.poll(() => reported.at(-1)).toBe("DEADLINE_EXCEEDED");
+    await expect
+      .poll(() => reported.at(-1), { message: "the handler is notified of the deadline" })
+      .toBe("DEADLINE_EXCEEDED");
   });
 
   test("an incomplete message counts for the memory limit, and is dropped for others", async () => {
@@ -103,10 +109,20 @@ describe.each(TYPES)("%s", (type) => {
     for (let sent = 0; sent < partial.length; sent += 8 * KIB) {
       first.send(partial.subarray(sent, sent + 8 * KIB));
     }
-    await expect.poll(() => budget.process.taken).toBeGreaterThan(50 * KIB);
+    await expect
+      .poll(() => budget.process.taken, {
+        message: "the incomplete message counts for the memory limit",
+      })
+      .toBeGreaterThan(50 * KIB);
     first.client.socket.destroy();
-    await expect.poll(() => budget.process.taken).toBe(0);
-    await expect.poll(() => reported).toEqual(["CANCELLED"]);
+    await expect
+      .poll(() => budget.process.taken, {
+        message: "the memory of the incomplete message is released",
+      })
+      .toBe(0);
+    await expect
+      .poll(() => reported, { message: "the handler is notified of the cancellation" })
+      .toEqual(["CANCELLED"]);
   });
 });
 
@@ -152,14 +168,18 @@ describe("a client that reads no response", () => {
         client.received.some(({ type: of, stream }) => of === FRAME.HEADERS && stream === id);
       for (const stream of [1, 3, 5, 7, 9]) {
         client.socket.write(echoCall(stream, type, body));
-        await expect.poll(() => hasBegun(stream)).toBe(true);
-        await expect.poll(() => budget.process.taken).toBe(0);
+        await expect.poll(() => hasBegun(stream), { message: "the response begins" }).toBe(true);
+        await expect
+          .poll(() => budget.process.taken, { message: "the memory of the requests is released" })
+          .toBe(0);
       }
-      await expect.poll(() => isReset(1)).toBe(true);
+      await expect.poll(() => isReset(1), { message: "the oldest response is cut off" }).toBe(true);
       expect([3, 5, 7, 9].map(isReset)).toEqual([false, false, false, false]);
       expect(budget.unread.bytes).toBeGreaterThan(4 * 45 * KIB);
       client.socket.destroy();
-      await expect.poll(() => budget.unread.bytes).toBe(0);
+      await expect
+        .poll(() => budget.unread.bytes, { message: "the responses are released" })
+        .toBe(0);
     },
   );
 });
@@ -174,7 +194,10 @@ test("health accepts no large message", async () => {
   );
   send(Buffer.of(0, 0, 2, 0, 0));
   await expect
-    .poll(() => client.received.some(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
+    .poll(
+      () => client.received.some(({ type, stream }) => type === FRAME.HEADERS && stream === 1),
+      { message: "the response of the first stream arrives" },
+    )
     .toBe(true);
   expect(budget.process.taken).toBe(0);
 });

@@ -160,16 +160,20 @@ describe.each(clients)("$name [TRANS-2]", ({ transport, isDuplex, streamsRequest
       const error = await rejection(client().echo({ text: "wait" }, { timeoutMs }));
       expect(error.code).toBe(Code.DeadlineExceeded);
     }
-    await expect.poll(() => aborted.length).toBe(1);
+    await expect
+      .poll(() => aborted.length, { message: "the signal of the call is aborted" })
+      .toBe(1);
   });
 
   it("ends a call by disconnecting", async () => {
     const gone = new AbortController();
     const call = rejection(client().echo({ text: "wait" }, { signal: gone.signal }));
-    await expect.poll(() => waiting).toBe(1);
+    await expect.poll(() => waiting, { message: "the handler waits" }).toBe(1);
     gone.abort();
     expect((await call).code).toBe(Code.Canceled);
-    await expect.poll(() => aborted).toMatchObject([{ code: "CANCELLED" }]);
+    await expect
+      .poll(() => aborted, { message: "the handler is notified of the cancellation" })
+      .toMatchObject([{ code: "CANCELLED" }]);
   });
 
   it("ends a stream by disconnecting", async () => {
@@ -182,7 +186,9 @@ describe.each(clients)("$name [TRANS-2]", ({ transport, isDuplex, streamsRequest
       }
     };
     expect((await rejection(read())).code).toBe(Code.Canceled);
-    await expect.poll(() => aborted).toMatchObject([{ code: "CANCELLED" }]);
+    await expect
+      .poll(() => aborted, { message: "the handler is notified of the cancellation" })
+      .toMatchObject([{ code: "CANCELLED" }]);
   });
 
   it("gets a message, headers and trailers", async () => {

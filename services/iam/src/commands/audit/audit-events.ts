@@ -1,12 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { IAMAuditService } from "../../../gen/svc/iam/v1/audit_pb.ts";
 import { IAMAuditServiceRoutes } from "../../../gen/svc/iam/v1/audit_server.ts";
-import { connect } from "../connection/connect.ts";
+import { connect } from "../connection/connection.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
-import { printJson, printLine } from "../run/print.ts";
+import { printJson, printLine, Table } from "../run/print.ts";
 import { EXIT, say } from "../run/run-command.ts";
+import { withinRate } from "../run/within-rate.ts";
+import { EVENT_COLUMNS, formatEvent } from "./audit-event-text.ts";
 import { type FilterFlags, namedFilter, readFilter } from "./audit-filter.ts";
-import { formatEvent } from "./format-event.ts";
 
 /** The most events of a page. */
 const PAGE = 500;
@@ -17,17 +18,23 @@ export async function queryEvents({ limit, ...flags }: ListFlags & FilterFlags):
   await using connection = await connect();
   const filter = await namedFilter(connection, read);
   const audit = connection.client(IAMAuditService, IAMAuditServiceRoutes);
+  const table = new Table(EVENT_COLUMNS);
   let count = 0;
   let pageToken = "";
+  // Page by page: events are large, and those of the first pages are a result although a later one may fail.
   do {
     const pageSize = Math.min(PAGE, limit - count);
-    const page = await audit.listAuditEvents({ filter, pageSize, pageToken });
-    for (const event of page.events) await printEvent(event, flags);
+    const query = { filter, pageSize, pageToken };
+    const page = await withinRate(() => audit.listAuditEvents(query));
+    if (flags.format === "json") for (const event of page.events) await printJson(event);
+    else for (const line of table.linesOf(page.events)) await printLine(line);
     count += page.events.length;
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && count < limit);
   if (count === 0 && flags.format === "text") say("no events");
-  if (pageToken !== "") say(`the newest ${count} events; --limit shows more`);
+  if (pageToken !== "") {
+    say(`the ${count === 1 ? "newest event" : `newest ${count} events`}; --limit shows more`);
+  }
   return EXIT.done;
 }
 
@@ -66,7 +73,12 @@ export async function followEvents(
     } catch (error) {
       // A stream has a limit of time: the next one continues after the last position.
       const { code } = error as { code?: string };
-      if (!signal.aborted && code !== "DEADLINE_EXCEEDED") throw error;
+      if (signal.aborted || code === "DEADLINE_EXCEEDED") continue;
+      // JSON has it on each line, and who named the position knows it.
+      if (flags.format === "text" && position !== (flags.position ?? "")) {
+        say(`--position ${position} continues after the last event`);
+      }
+      throw error;
     }
   }
   return EXIT.done;

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AuditEventFilterSchema } from "../../../gen/svc/iam/v1/audit_pb.ts";
 import type { Connection } from "../connection/connection.ts";
 import { namedObject } from "../connection/names.ts";
-import { objectOf } from "../connection/references.ts";
+import { flagObjectOf } from "../connection/references.ts";
 import { CommandError } from "../run/command-error.ts";
 import { timeOf } from "../run/times.ts";
 
@@ -54,8 +54,8 @@ export function readFilter(flags: FilterFlags): ReadFilter {
       ...(to === undefined ? {} : { endTime: timeOf("--to", to, -1) }),
       ...{ type: event, rpc, decision, riskLevel, state, code, requestId, traceId },
     },
-    principal: principal === undefined ? undefined : objectOf(principal),
-    resource: resource === undefined ? undefined : objectOf(resource),
+    principal: principal === undefined ? undefined : flagObjectOf("--principal", principal),
+    resource: resource === undefined ? undefined : flagObjectOf("--resource", resource),
   };
 }
 

@@ -11,3 +11,19 @@ export interface Connection extends AsyncDisposable {
     routes: readonly HttpRoute[],
   ): ServiceClient<Service>;
 }
+
+/** Opens a connection. */
+export type OpenConnection = () => Promise<Connection>;
+
+let opener: OpenConnection | undefined;
+
+/** Chooses how the next command connects. */
+export function connectBy(open: OpenConnection): void {
+  opener = open;
+}
+
+/** Opens the connection of a command. @throws CommandError if that is not possible */
+export function connect(): Promise<Connection> {
+  if (opener === undefined) throw new Error("nothing says how commands connect");
+  return opener();
+}

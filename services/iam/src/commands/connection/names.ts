@@ -6,6 +6,7 @@ import { IAMServiceAccountService } from "../../../gen/svc/iam/v1/service_accoun
 import { IAMServiceAccountServiceRoutes } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
 import { CommandError } from "../run/command-error.ts";
 import { readPages } from "../run/pages.ts";
+import { say } from "../run/run-command.ts";
 import type { Connection } from "./connection.ts";
 import type { WrittenObject } from "./references.ts";
 
@@ -13,10 +14,20 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The most objects that are looked through for a name. */
 const MOST = 10_000;
 
+/** The caller may not list the objects of a type, or the service has no directory of them. */
+export const NOT_LISTED: ReadonlySet<string | undefined> = new Set(["FORBIDDEN", "UNIMPLEMENTED"]);
+
 /** What a name may stand for. */
 interface Named {
   readonly id: string;
   readonly names: readonly string[];
+}
+
+/** How long is searched. */
+interface Search {
+  /** The most objects that are looked through. */
+  readonly most?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** How the objects of a type are found by what people call them. */
@@ -24,18 +35,19 @@ interface Kind {
   readonly type: string;
   /** What is searched: `user name or e-mail address`. */
   readonly names: string;
-  find(connection: Connection, name: string): Promise<readonly Named[]>;
+  find(connection: Connection, name: string, search?: Search): Promise<readonly Named[]>;
 }
 
-const KINDS: readonly Kind[] = [
+/** The types whose objects have names. */
+export const KINDS: readonly Kind[] = [
   {
     type: "user",
     names: "user name or e-mail address",
-    async find(connection, query) {
+    async find(connection, query, { most = MOST, ...options } = {}) {
       const directory = connection.client(IAMDirectoryService, IAMDirectoryServiceRoutes);
       const { organizationId } = connection;
-      const { items } = await readPages(MOST, async (page) => {
-        const found = await directory.listUsers({ ...page, organizationId, query });
+      const { items } = await readPages(most, async (page) => {
+        const found = await directory.listUsers({ ...page, organizationId, query }, options);
         return { items: found.users, next: found.nextPageToken };
       });
       return items.map(({ id, username, email }) => ({ id, names: [username, email] }));
@@ -44,11 +56,11 @@ const KINDS: readonly Kind[] = [
   {
     type: "group",
     names: "name",
-    async find(connection) {
+    async find(connection, _, { most = MOST, ...options } = {}) {
       const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);
       const { organizationId } = connection;
-      const { items } = await readPages(MOST, async (page) => {
-        const found = await groups.listVisibleGroups({ ...page, organizationId });
+      const { items } = await readPages(most, async (page) => {
+        const found = await groups.listVisibleGroups({ ...page, organizationId }, options);
         return { items: found.groups, next: found.nextPageToken };
       });
       return items.map(({ id, displayName }) => ({ id, names: [displayName] }));
@@ -57,10 +69,10 @@ const KINDS: readonly Kind[] = [
   {
     type: "service_account",
     names: "name",
-    async find(connection) {
+    async find(connection, _, { most = MOST, ...options } = {}) {
       const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
-      const { items } = await readPages(MOST, async (page) => {
-        const found = await accounts.listServiceAccounts(page);
+      const { items } = await readPages(most, async (page) => {
+        const found = await accounts.listServiceAccounts(page, options);
         return { items: found.serviceAccounts, next: found.nextPageToken };
       });
       return items.map(({ id, displayName }) => ({ id, names: [displayName] }));
@@ -71,7 +83,7 @@ const KINDS: readonly Kind[] = [
 /**
  * The id of a user, group or service account that a person names: an id, or a name that stands for one.
  *
- * @throws CommandError if nothing has the name, or several have it
+ * @throws CommandError if nothing has the name, several have it, or more objects than are looked through may have it
  */
 export async function idOf(
   connection: Connection,
@@ -79,6 +91,8 @@ export async function idOf(
   given: string,
 ): Promise<string> {
   if (UUID.test(given)) return given;
+  // Whoever has no e-mail address would have it, where a variable of a shell is not set.
+  if (given === "") throw new CommandError(`the ${type.replace("_", " ")} is empty: name one`);
   const kind = KINDS.find((one) => one.type === type) as Kind;
   return oneOf(kind, given, await kind.find(connection, given));
 }
@@ -99,19 +113,53 @@ export async function namedObject<Written extends WrittenObject>(
   try {
     found = await kind.find(connection, written.id);
   } catch (error) {
-    if (!["FORBIDDEN", "UNIMPLEMENTED"].includes((error as { code?: string }).code ?? ""))
-      throw error;
+    const { code } = error as { readonly code?: string };
+    if (!NOT_LISTED.has(code)) throw error;
+    if (code === "FORBIDDEN") {
+      const what = written.type.replace("_", " ");
+      say(
+        `${JSON.stringify(written.id)} is taken for an id: you may not look up names of ${what}s`,
+      );
+    }
     return written;
   }
   if (found.some(({ id }) => id === written.id)) return written;
   return { ...written, id: oneOf(kind, written.id, found) };
 }
 
+/** The most objects that are looked through for others with a name. */
+const MOST_OTHERS = 2000;
+
+/**
+ * The ids of others with the same name, in any letter case, among the first some thousand.
+ *
+ * @throws ServiceError if the caller may not list them
+ */
+export async function othersNamed(
+  connection: Connection,
+  type: "group" | "service_account",
+  { id, name }: { readonly id: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const kind = KINDS.find((one) => one.type === type) as Kind;
+  const found = await kind.find(connection, name, { most: MOST_OTHERS, signal });
+  return withName(found, name).flatMap((one) => (one.id === id ? [] : [one.id]));
+}
+
+function withName(all: readonly Named[], name: string): readonly Named[] {
+  const wanted = name.toLowerCase();
+  return all.filter(({ names }) => names.some((one) => one.toLowerCase() === wanted));
+}
+
 function oneOf({ type, names }: Kind, given: string, all: readonly Named[]): string {
-  const wanted = given.toLowerCase();
-  const found = all.filter((one) => one.names.some((name) => name.toLowerCase() === wanted));
+  const found = withName(all, given);
   const [first, ...others] = found;
   const what = type.replace("_", " ");
+  if (all.length === MOST && others.length === 0) {
+    throw new CommandError(
+      `${JSON.stringify(given)} was looked for among the first ${MOST} ${what}s only, and others may have the name: name one by its id`,
+    );
+  }
   if (first === undefined) {
     throw new CommandError(
       `no ${what} has the id or ${names} ${JSON.stringify(given)}: svc-iam ${type.replace("_", "-")} list shows them`,

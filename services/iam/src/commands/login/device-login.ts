@@ -11,6 +11,7 @@ import {
   tokenRevocation,
 } from "openid-client";
 import { CommandError } from "../run/command-error.ts";
+import { whyUnreachable } from "../run/why-unreachable.ts";
 import type { SavedLogin } from "./saved-login.ts";
 import { isLoopback } from "./server-url.ts";
 
@@ -48,7 +49,19 @@ export async function logInByDevice(
   );
   const { verification_uri: url, verification_uri_complete: fullUrl, user_code: code } = begun;
   show({ url, fullUrl, code });
-  return tokensOf(await asked(client, () => pollDeviceAuthorizationGrant(configuration, begun)));
+  const expired = AbortSignal.timeout(begun.expires_in * 1000);
+  const tokens = await asked(client, async () => {
+    try {
+      return await pollDeviceAuthorizationGrant(configuration, begun, undefined, {
+        signal: expired,
+      });
+    } catch (error) {
+      // Its polling ends with the code, often before the issuer can say that it has expired.
+      if (!expired.aborted) throw error;
+      throw new CommandError(PROBLEMS["expired_token"] as string, { cause: error });
+    }
+  });
+  return tokensOf(tokens);
 }
 
 /**
@@ -82,6 +95,7 @@ async function asked<Result>({ issuer }: Client, request: () => Promise<Result>)
   try {
     return await request();
   } catch (error) {
+    if (error instanceof CommandError) throw error;
     throw new CommandError(problemOf(issuer, error as Error), { cause: error });
   }
 }
@@ -96,16 +110,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
     "the client may not log devices in: add device to its flows in iam.clients, or name another one with --client-id",
 };
 
-/** What a connection fails with, and how to fix it. */
-const FAILURES: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, "nothing listens there: check the address and the port, and start the server"],
-  [/ENOTFOUND|EAI_AGAIN/, "the name is not known: check the address"],
-  [/wrong version number|EPROTO/, "it does not use TLS: write http:// if it is on this machine"],
-  [
-    /unexpected HTTP response status|Content-Type/,
-    "no identity provider is there: check the address",
-  ],
-];
+/** What an address that is not of an identity provider answers with. */
+const NO_PROVIDER = /unexpected HTTP response status|Content-Type/;
 
 function problemOf(issuer: string, error: Error): string {
   if (error instanceof ResponseBodyError) {
@@ -113,11 +119,13 @@ function problemOf(issuer: string, error: Error): string {
     return PROBLEMS[error.error] ?? `the server refuses the login (${error.error}${said})`;
   }
   const { cause, message } = error;
-  const { code = "", message: reason = "" } = (cause ?? {}) as { code?: unknown; message?: string };
-  const said = reason === "" ? message : reason;
-  const fix = FAILURES.find(([words]) => words.test(`${code} ${message} ${reason}`))?.[1];
+  const { message: reason = "" } = (cause ?? {}) as { readonly message?: string };
+  const isElsewhere = NO_PROVIDER.test(`${message} ${reason}`);
+  const fix = isElsewhere
+    ? "no identity provider is there: check the address"
+    : whyUnreachable(error);
   // The errors of OpenSSL have lines of their own.
-  const [line = ""] = said.split("\n");
+  const [line = ""] = (reason === "" ? message : reason).split("\n");
   return `the identity provider ${issuer} cannot be reached or used: ${fix ?? line}`;
 }
 

@@ -1,12 +1,14 @@
 import { createHttpClient } from "svc-access/runtime";
 import { IAMAuthService } from "../../../gen/svc/iam/v1/auth_pb.ts";
 import { IAMAuthServiceRoutes } from "../../../gen/svc/iam/v1/auth_server.ts";
+import { PROVIDER_PATH } from "../../config/provider-paths.ts";
 import { CommandError } from "../run/command-error.ts";
+import { namingTheServer } from "../run/naming-the-server.ts";
 import { type Format, printable, printJson } from "../run/print.ts";
 import { EXIT, say } from "../run/run-command.ts";
 import { type DeviceCode, logInByDevice, revokeLogin, type Tokens } from "./device-login.ts";
 import { readLogin, removeLogin, type SavedLogin, writeLogin } from "./saved-login.ts";
-import { serverOrigin } from "./server-url.ts";
+import { assertIssuer, serverOrigin } from "./server-url.ts";
 
 /** The flags of `svc-iam login`. */
 export interface LoginFlags {
@@ -15,16 +17,11 @@ export interface LoginFlags {
   readonly format: Format;
 }
 
-/** Where the embedded provider is, below the origin of the server. */
-const PROVIDER_PATH = "/v1/iam/oidc";
-
 /** Logs a person in and stores the login. @returns the exit code */
 export async function logIn(named: string | undefined, flags: LoginFlags): Promise<number> {
   const server = named === undefined ? lastServer() : serverOrigin(named);
   const { clientId, issuer = `${server}${PROVIDER_PATH}`, format } = flags;
-  if (!URL.canParse(issuer)) {
-    throw new CommandError(`--issuer ${JSON.stringify(issuer)} is not a URL`);
-  }
+  assertIssuer(issuer);
   const client = { issuer, clientId };
   const tokens = await logInByDevice(client, show);
   const login: SavedLogin = { server, ...client, ...tokens, ...(await personOf(server, tokens)) };
@@ -36,10 +33,11 @@ export async function logIn(named: string | undefined, flags: LoginFlags): Promi
 }
 
 /** Ends the login here, then at the server. @returns the exit code */
-export async function logOut(): Promise<number> {
+export async function logOut(format: Format): Promise<number> {
   const login = readLogin();
   if (login === undefined) {
-    say("nobody is logged in");
+    if (format === "json") await printJson({});
+    else say("nobody is logged in");
     return EXIT.done;
   }
   removeLogin();
@@ -52,7 +50,8 @@ export async function logOut(): Promise<number> {
       { cause: error },
     );
   }
-  say(`logged out of ${login.server}`);
+  if (format === "json") await printJson({ server: login.server });
+  else say(`logged out of ${login.server}`);
   return EXIT.done;
 }
 
@@ -70,6 +69,7 @@ function show({ url, fullUrl, code }: DeviceCode): void {
 async function personOf(server: string, { accessToken }: Tokens) {
   await using auth = createHttpClient(IAMAuthService, IAMAuthServiceRoutes, {
     baseUrl: server,
+    before: [namingTheServer(server)],
     metadata: { authorization: `Bearer ${accessToken}` },
   });
   try {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { withFormat } from "../run/flags.ts";
+import { type FormatFlags, withFormat } from "../run/flags.ts";
 import { runCommand } from "../run/run-command.ts";
 
 /**
@@ -39,8 +39,7 @@ Exit codes: 0 logged in, 2 usage, a login that was refused, or a server that can
 
 /** The command `svc-iam logout`. */
 export function logoutCommand(): Command {
-  return new Command("logout")
-    .description("End the login, at the server as well.")
+  return withFormat(new Command("logout").description("End the login, at the server as well."))
     .addHelpText(
       "after",
       `
@@ -50,5 +49,7 @@ Examples:
 Exit codes: 0 logged out, or nobody was logged in; 2 usage, or a server that cannot be reached: the file is
 removed all the same, and the session at the server lasts until svc-iam session end, or until it expires.`,
     )
-    .action(() => runCommand(async () => (await import("./log-in.ts")).logOut()));
+    .action(({ format }: FormatFlags) =>
+      runCommand(async () => (await import("./log-in.ts")).logOut(format)),
+    );
 }

@@ -12,6 +12,7 @@ import {
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { CommandError } from "../run/command-error.ts";
+import { unreadable } from "../run/input.ts";
 
 /** A login that commands use until it ends. */
 export interface SavedLogin {
@@ -33,6 +34,9 @@ export interface SavedLogin {
 }
 
 const MAX_BYTES = 1 << 18;
+const ANOTHER_FILE = "name another file in SVC_IAM_LOGIN_FILE";
+/** The last time that a date can be. */
+const LAST_MS = 8.64e15;
 const TEXTS = [
   "server",
   "issuer",
@@ -65,10 +69,14 @@ export function readLogin(file = loginFile()): SavedLogin | undefined {
     descriptor = openSync(file, "r");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
+    throw unreadable(file, error);
   }
   try {
-    const { mode, size } = fstatSync(descriptor);
+    const stats = fstatSync(descriptor);
+    const { mode, size } = stats;
+    if (!stats.isFile()) {
+      throw new CommandError(`${file} is not a file: remove it, or ${ANOTHER_FILE}`);
+    }
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
       throw new CommandError(`others may read ${file}, which has a login: run chmod 600 ${file}`);
     }
@@ -89,13 +97,25 @@ export function writeLogin(login: SavedLogin, file = loginFile()): void {
     renameSync(fresh, file);
   } catch (error) {
     rmSync(fresh, { force: true });
-    throw new CommandError(`${file} cannot be written: ${(error as Error).message}`);
+    throw unwritable(file, "written", error);
   }
 }
 
 /** Removes the login, if there is one. */
 export function removeLogin(file = loginFile()): void {
-  rmSync(file, { force: true });
+  try {
+    rmSync(file, { force: true });
+  } catch (error) {
+    throw unwritable(file, "removed", error);
+  }
+}
+
+function unwritable(file: string, what: "written" | "removed", error: unknown): CommandError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new CommandError(
+    `${file} cannot be ${what} (${code ?? message}): let this user write to its folder, or ${ANOTHER_FILE}`,
+    { cause: error },
+  );
 }
 
 function parse(text: string): SavedLogin | undefined {
@@ -108,10 +128,12 @@ function parse(text: string): SavedLogin | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;
   const hasTexts = TEXTS.every((name) => typeof fields[name] === "string");
-  const { expires, refreshToken } = fields;
+  const { server, issuer, expires, refreshToken } = fields;
   const isValid =
     hasTexts &&
-    Number.isFinite(expires) &&
+    [server, issuer].every((url) => URL.canParse(url as string)) &&
+    typeof expires === "number" &&
+    Math.abs(expires) <= LAST_MS &&
     (refreshToken === undefined || typeof refreshToken === "string");
   return isValid ? (value as SavedLogin) : undefined;
 }

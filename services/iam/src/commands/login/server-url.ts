@@ -21,6 +21,20 @@ export function serverOrigin(text: string): string {
   return url.origin;
 }
 
+/**
+ * Checks the issuer that somebody names.
+ *
+ * @throws CommandError if it is not a URL, or tokens would come from another machine without TLS
+ */
+export function assertIssuer(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "https:") return;
+  if (url?.protocol === "http:" && isLoopback(url)) return;
+  throw new CommandError(
+    `--issuer ${JSON.stringify(text)} is not the URL of an identity provider: write https://id.example.com`,
+  );
+}
+
 /** Whether a URL is one of this machine, where http:// stays private. */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);

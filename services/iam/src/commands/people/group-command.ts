@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { apiCommand, commandGroup } from "../run/api-command.ts";
+import { ASKS, confirmedCommand } from "../run/confirm-flag.ts";
 import { runCommand } from "../run/run-command.ts";
 
 const GROUP = "the id or name of the group";
@@ -43,9 +44,12 @@ export function groupCommand(): Command {
     .option("--parent <group>", "below this group: its id or name")
     .option("--top", "at the top")
     .action((group, flags) => runCommand(async () => (await load()).moveGroup(group, flags)));
-  const remove = apiCommand("delete", "Delete a group, with what its members were granted by it.", {
-    examples: ["svc-iam group delete Testers"],
-  })
+  const remove = confirmedCommand(
+    apiCommand("delete", "Delete a group, with what its members were granted by it.", {
+      details: ASKS,
+      examples: ["svc-iam group delete Testers", "svc-iam group delete Testers --yes"],
+    }),
+  )
     .argument("<group>", GROUP)
     .action((group, flags) => runCommand(async () => (await load()).deleteGroup(group, flags)));
   const add = apiCommand("add-member", "Add a member to a group.", {

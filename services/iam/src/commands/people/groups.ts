@@ -6,14 +6,17 @@ import {
 import { IAMDirectoryServiceRoutes } from "../../../gen/svc/iam/v1/directory_server.ts";
 import { IAMGroupService } from "../../../gen/svc/iam/v1/groups_pb.ts";
 import { IAMGroupServiceRoutes } from "../../../gen/svc/iam/v1/groups_server.ts";
-import { connect } from "../connection/connect.ts";
+import { connect } from "../connection/connection.ts";
 import { idOf } from "../connection/names.ts";
-import { CommandError } from "../run/command-error.ts";
+import { CommandError, nothingToChange } from "../run/command-error.ts";
+import { confirmationOf, withId } from "../run/confirm.ts";
+import type { ConfirmFlags } from "../run/confirm-flag.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
 import { readPages } from "../run/pages.ts";
 import { printable, printJson } from "../run/print.ts";
 import { printDone, printList, printMessage, type Shown } from "../run/print-messages.ts";
 import { EXIT, say } from "../run/run-command.ts";
+import { warnOfSameName } from "./same-names.ts";
 
 const GROUPS: Shown<typeof GroupSchema> = {
   schema: GroupSchema,
@@ -70,6 +73,7 @@ export async function createGroup(displayName: string, flags: PlaceFlags): Promi
   const { group } = await groups.createGroup({ organizationId, parentId, displayName });
   const done = `group ${printable(displayName)} created: ${group?.id}`;
   await printDone(GroupSchema, group as Group, done, format);
+  await warnOfSameName(connection, "group", { id: group?.id ?? "", name: displayName });
   return EXIT.done;
 }
 
@@ -83,7 +87,7 @@ export async function updateGroup(
   },
 ): Promise<number> {
   const { name, displayName = name, etag = "", format } = flags;
-  if (displayName === undefined) throw new CommandError("name what to change: --display-name");
+  if (displayName === undefined) throw nothingToChange("--display-name");
   await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);
@@ -95,6 +99,7 @@ export async function updateGroup(
     updateMask: { paths: ["display_name"] },
   });
   await printDone(GroupSchema, group as Group, `group ${printable(displayName)} changed`, format);
+  await warnOfSameName(connection, "group", { id: groupId, name: displayName });
   return EXIT.done;
 }
 
@@ -118,10 +123,16 @@ export async function moveGroup(
 }
 
 /** Deletes a group. @returns the exit code */
-export async function deleteGroup(given: string, { format }: CallFlags): Promise<number> {
+export async function deleteGroup(
+  given: string,
+  { format, ...flags }: CallFlags & ConfirmFlags,
+): Promise<number> {
+  const confirm = confirmationOf(flags);
   await using connection = await connect();
   const { organizationId } = connection;
   const groupId = await idOf(connection, "group", given);
+  const what = `the group ${withId(given, groupId)}`;
+  await confirm(`delete ${what}, with what its members were granted by it?`);
   const groups = connection.client(IAMGroupService, IAMGroupServiceRoutes);
   await groups.deleteGroup({ organizationId, groupId });
   if (format === "json") await printJson({ id: groupId });

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { apiCommand, commandGroup } from "../run/api-command.ts";
+import { ASKS, confirmedCommand } from "../run/confirm-flag.ts";
 import { runCommand } from "../run/run-command.ts";
 
 const ACCOUNT = "the id or name of the service account";
@@ -31,10 +32,12 @@ export function serviceAccountCommand(): Command {
       runCommand(async () => (await load()).createServiceAccount(name, flags)),
     );
   const update = apiCommand("update", "Change a service account.", {
-    examples: ["svc-iam service-account update Reporter --name Reports"],
+    examples: ["svc-iam service-account update Reporter --display-name Reports"],
   })
     .argument("<account>", ACCOUNT)
-    .option("--name <name>", "the name that people see")
+    .option("--display-name <name>", "the name that people see")
+    // Its former name, which scripts have.
+    .addOption(new Option("--name <name>").hideHelp().conflicts("displayName"))
     .addOption(audience())
     .option("--etag <etag>", "change nothing if the account was changed since this was read")
     .action((given, flags) =>
@@ -54,9 +57,15 @@ export function serviceAccountCommand(): Command {
     .action((given, flags) =>
       runCommand(async () => (await load()).enableServiceAccount(given, flags)),
     );
-  const remove = apiCommand("delete", "Delete a service account, with its keys.", {
-    examples: ["svc-iam service-account delete Reporter"],
-  })
+  const remove = confirmedCommand(
+    apiCommand("delete", "Delete a service account, with its keys.", {
+      details: ASKS,
+      examples: [
+        "svc-iam service-account delete Reporter",
+        "svc-iam service-account delete Reporter --yes",
+      ],
+    }),
+  )
     .argument("<account>", ACCOUNT)
     .action((given, flags) =>
       runCommand(async () => (await load()).deleteServiceAccount(given, flags)),

@@ -5,12 +5,13 @@ import {
   ServiceAccountKeySchema,
 } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
 import { IAMServiceAccountServiceRoutes } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
-import { connect } from "../connection/connect.ts";
+import { connect } from "../connection/connection.ts";
 import { idOf } from "../connection/names.ts";
 import type { CallFlags } from "../run/flags.ts";
 import { readSmallFile } from "../run/input.ts";
 import { printable, printJson, printLine } from "../run/print.ts";
 import { printList, printMessage, type Shown } from "../run/print-messages.ts";
+import { advising } from "../run/refusal.ts";
 import { EXIT, say } from "../run/run-command.ts";
 import { timeOf, timeText } from "../run/times.ts";
 
@@ -78,7 +79,9 @@ export async function deleteKey(
   await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
-  await accounts.deleteServiceAccountKey({ serviceAccountId, keyId });
+  const deleted = accounts.deleteServiceAccountKey({ serviceAccountId, keyId });
+  const list = `svc-iam service-account key list ${given} shows them`;
+  await advising(deleted, "RESOURCE_NOT_FOUND", list);
   if (format === "json") await printJson({ id: keyId });
   else say(`key ${printable(keyId)} deleted`);
   return EXIT.done;

@@ -4,14 +4,17 @@ import {
   ServiceAccountSchema,
 } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
 import { IAMServiceAccountServiceRoutes } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
-import { connect } from "../connection/connect.ts";
+import { connect } from "../connection/connection.ts";
 import { idOf } from "../connection/names.ts";
-import { CommandError } from "../run/command-error.ts";
+import { nothingToChange } from "../run/command-error.ts";
+import { confirmationOf, withId } from "../run/confirm.ts";
+import type { ConfirmFlags } from "../run/confirm-flag.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
 import { readPages } from "../run/pages.ts";
 import { printable, printJson } from "../run/print.ts";
 import { printDone, printList, printMessage, type Shown } from "../run/print-messages.ts";
 import { EXIT, say } from "../run/run-command.ts";
+import { warnOfSameName } from "./same-names.ts";
 
 const ACCOUNTS: Shown<typeof ServiceAccountSchema> = {
   schema: ServiceAccountSchema,
@@ -59,34 +62,46 @@ export async function createServiceAccount(
   await using connection = await connect();
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const { serviceAccount } = await accounts.createServiceAccount({ displayName, audience });
-  const done = `service account ${printable(displayName)} created: ${serviceAccount?.id}`;
+  const id = serviceAccount?.id ?? "";
+  const done = `service account ${printable(displayName)} created: ${id}`;
   await printDone(ServiceAccountSchema, serviceAccount as ServiceAccount, done, format);
+  await warnOfSameName(connection, "service_account", { id, name: displayName });
   return EXIT.done;
 }
 
 /** Changes a service account. @returns the exit code */
 export async function updateServiceAccount(
   given: string,
-  flags: CreateAccountFlags & { readonly name?: string; readonly etag?: string },
+  flags: CreateAccountFlags & {
+    readonly displayName?: string;
+    readonly name?: string;
+    readonly etag?: string;
+  },
 ): Promise<number> {
-  const { name, audience, etag = "", format } = flags;
+  const { name, displayName = name, audience, etag = "", format } = flags;
   const paths = [
-    ...(name === undefined ? [] : ["display_name"]),
+    ...(displayName === undefined ? [] : ["display_name"]),
     ...(audience === undefined ? [] : ["audience"]),
   ];
   if (paths.length === 0) {
-    throw new CommandError("there is nothing to change: name --name or --audience");
+    throw nothingToChange("--display-name or --audience");
   }
   await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const { serviceAccount } = await accounts.updateServiceAccount({
     serviceAccountId,
-    serviceAccount: { displayName: name ?? "", audience: audience ?? [], etag },
+    serviceAccount: { displayName: displayName ?? "", audience: audience ?? [], etag },
     updateMask: { paths },
   });
   const done = `service account ${printable(given)} changed`;
   await printDone(ServiceAccountSchema, serviceAccount as ServiceAccount, done, format);
+  if (displayName !== undefined) {
+    await warnOfSameName(connection, "service_account", {
+      id: serviceAccountId,
+      name: displayName,
+    });
+  }
   return EXIT.done;
 }
 
@@ -113,9 +128,15 @@ export async function enableServiceAccount(given: string, { format }: CallFlags)
 }
 
 /** Deletes a service account. @returns the exit code */
-export async function deleteServiceAccount(given: string, { format }: CallFlags): Promise<number> {
+export async function deleteServiceAccount(
+  given: string,
+  { format, ...flags }: CallFlags & ConfirmFlags,
+): Promise<number> {
+  const confirm = confirmationOf(flags);
   await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
+  const what = `the service account ${withId(given, serviceAccountId)}`;
+  await confirm(`delete ${what}, with its keys?`);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   await accounts.deleteServiceAccount({ serviceAccountId });
   if (format === "json") await printJson({ id: serviceAccountId });

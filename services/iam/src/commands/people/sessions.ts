@@ -5,12 +5,13 @@ import {
   SessionSchema,
 } from "../../../gen/svc/iam/v1/sessions_pb.ts";
 import { IAMSessionServiceRoutes } from "../../../gen/svc/iam/v1/sessions_server.ts";
-import { connect } from "../connection/connect.ts";
+import { connect } from "../connection/connection.ts";
 import { idOf } from "../connection/names.ts";
 import { CommandError } from "../run/command-error.ts";
 import type { CallFlags } from "../run/flags.ts";
 import { printJson } from "../run/print.ts";
 import { printList, type Shown } from "../run/print-messages.ts";
+import { advising } from "../run/refusal.ts";
 import { EXIT, say } from "../run/run-command.ts";
 import { timeText } from "../run/times.ts";
 
@@ -35,10 +36,13 @@ const SESSIONS: Shown<typeof SessionSchema> = {
 /** Whose sessions. */
 export interface SessionFlags extends CallFlags {
   readonly user?: string;
+  /** The configuration whose store the operator works on. */
+  readonly offline?: string;
 }
 
 /** Lists sessions. @returns the exit code */
-export async function listSessions({ user, format }: SessionFlags): Promise<number> {
+export async function listSessions({ user, offline, format }: SessionFlags): Promise<number> {
+  refuseOwnSessions(user, offline);
   await using connection = await connect();
   const service = connection.client(IAMSessionService, IAMSessionServiceRoutes);
   const { sessions } =
@@ -58,7 +62,7 @@ export interface EndFlags extends SessionFlags {
 /** Ends sessions. @returns the exit code */
 export async function endSessions(
   sessionId: string | undefined,
-  { user, others = false, all = false, format }: EndFlags,
+  { user, offline, others = false, all = false, format }: EndFlags,
 ): Promise<number> {
   const named = [sessionId !== undefined, others, all].filter((one) => one).length;
   if (named !== 1) throw new CommandError("name the id of one session, --others or --all");
@@ -68,15 +72,28 @@ export async function endSessions(
   if (all && user === undefined) {
     throw new CommandError("--all needs --user: write --others to keep the session of this login");
   }
+  refuseOwnSessions(user, offline);
   await using connection = await connect();
   const service = connection.client(IAMSessionService, IAMSessionServiceRoutes);
   const userId = user === undefined ? undefined : await idOf(connection, "user", user);
   let ended = 1;
   if (others) ended = (await service.endMyOtherSessions({})).endedCount;
-  else if (userId === undefined) await service.endMySession({ sessionId: sessionId ?? "" });
-  else if (all) ended = (await service.endUserSessions({ userId })).endedCount;
-  else await service.endUserSession({ userId, sessionId: sessionId ?? "" });
+  else if (userId !== undefined && all) {
+    ended = (await service.endUserSessions({ userId })).endedCount;
+  } else {
+    const one = { sessionId: sessionId ?? "" };
+    const call =
+      userId === undefined ? service.endMySession(one) : service.endUserSession({ ...one, userId });
+    const list =
+      userId === undefined ? "svc-iam session list" : `svc-iam session list --user ${user}`;
+    await advising<unknown>(call, "RESOURCE_NOT_FOUND", `${list} shows them`);
+  }
   if (format === "json") await printJson({ ended });
   else say(`${ended} session${ended === 1 ? "" : "s"} ended`);
   return EXIT.done;
+}
+
+function refuseOwnSessions(user: string | undefined, offline: string | undefined): void {
+  if (user !== undefined || offline === undefined) return;
+  throw new CommandError("an operator has no sessions: name whose with --user <user>");
 }

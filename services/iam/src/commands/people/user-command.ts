@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { apiCommand, commandGroup } from "../run/api-command.ts";
+import { ASKS, confirmedCommand } from "../run/confirm-flag.ts";
 import { runCommand } from "../run/run-command.ts";
 
 const USER = "the id, user name or e-mail address of the user";
@@ -52,9 +53,12 @@ sets one is written to standard output: give it to the user as you give a passwo
   })
     .argument("<user>", USER)
     .action((user, flags) => runCommand(async () => (await load()).enableUser(user, flags)));
-  const remove = apiCommand("delete", "Delete a user, with all relationships.", {
-    examples: ["svc-iam user delete alice"],
-  })
+  const remove = confirmedCommand(
+    apiCommand("delete", "Delete a user, with all relationships.", {
+      details: ASKS,
+      examples: ["svc-iam user delete alice", "svc-iam user delete alice --yes"],
+    }),
+  )
     .argument("<user>", USER)
     .action((user, flags) => runCommand(async () => (await load()).deleteUser(user, flags)));
   const resetLink = apiCommand("reset-link", "Make a link by which a user sets a new password.", {
@@ -63,10 +67,24 @@ sets one is written to standard output: give it to the user as you give a passwo
   })
     .argument("<user>", USER)
     .action((user, flags) => runCommand(async () => (await load()).makeResetLink(user, flags)));
+  const removeFactors = apiCommand(
+    "remove-factors",
+    "Remove the second factors and recovery codes of a user who has lost them.",
+    {
+      details: `The password is enough then to log in, unless the configuration requires a second factor, which the user adds at the
+next login. Be sure who asks for it. Only owners of the zone may do it; --offline does it where no owner can log in.`,
+      examples: [
+        "svc-iam user remove-factors alice",
+        "svc-iam user remove-factors root --offline service.yaml",
+      ],
+    },
+  )
+    .argument("<user>", USER)
+    .action((user, flags) => runCommand(async () => (await load()).removeFactors(user, flags)));
   return commandGroup(
     "user",
     "List, create, change and delete users.",
     "Examples:\n  svc-iam user list\n  svc-iam user create alice --email alice@example.com\n  svc-iam user disable alice",
-    [list, get, create, update, disable, enable, remove, resetLink],
+    [list, get, create, update, disable, enable, remove, resetLink, removeFactors],
   );
 }

@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { IAMDirectoryService } from "../../../gen/svc/iam/v1/directory_pb.ts";
 import { IAMDirectoryServiceRoutes } from "../../../gen/svc/iam/v1/directory_server.ts";
+import {
+  IAMSecondFactorService,
+  RemoveUserSecondFactorsResponseSchema,
+} from "../../../gen/svc/iam/v1/second_factors_pb.ts";
+import { IAMSecondFactorServiceRoutes } from "../../../gen/svc/iam/v1/second_factors_server.ts";
 import { type User, UserSchema } from "../../../gen/svc/iam/v1/user_pb.ts";
 import {
   CreatePasswordResetLinkResponseSchema,
@@ -11,10 +16,11 @@ import {
   IAMLocalUserServiceRoutes,
   IAMPasswordServiceRoutes,
 } from "../../../gen/svc/iam/v1/users_server.ts";
-import { connect } from "../connection/connect.ts";
-import type { Connection } from "../connection/connection.ts";
+import { type Connection, connect } from "../connection/connection.ts";
 import { idOf } from "../connection/names.ts";
-import { CommandError } from "../run/command-error.ts";
+import { CommandError, nothingToChange } from "../run/command-error.ts";
+import { confirmationOf, withId } from "../run/confirm.ts";
+import type { ConfirmFlags } from "../run/confirm-flag.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
 import { readSmallFile } from "../run/input.ts";
 import { readPages } from "../run/pages.ts";
@@ -85,7 +91,14 @@ export async function createUser(username: string, flags: CreateUserFlags): Prom
   const { user } = await users.createUser({ username, email, displayName, password });
   await printDone(UserSchema, user as User, `user ${username} created: ${user?.id}`, format);
   // JSON has one document; its reader makes the link with the id that it has.
-  if (given === undefined && format === "text") await showLink(connection, user?.id ?? "", format);
+  if (given !== undefined || format === "json") return EXIT.done;
+  await showLink(connection, user?.id ?? "", format).catch((error: Error) => {
+    const { message } = error;
+    const advice = `svc-iam user reset-link ${user?.id} makes the link by which the user sets a password`;
+    throw new CommandError(`the user is created, but has no link (${message}): ${advice}`, {
+      cause: error,
+    });
+  });
   return EXIT.done;
 }
 
@@ -105,7 +118,7 @@ export async function updateUser(given: string, flags: UpdateUserFlags): Promise
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
   );
   if (paths.length === 0) {
-    throw new CommandError("there is nothing to change: name a field, such as --display-name");
+    throw nothingToChange("--username, --display-name, --email or --avatar-url");
   }
   await using connection = await connect();
   const userId = await idOf(connection, "user", given);
@@ -140,9 +153,14 @@ export async function enableUser(given: string, { format }: CallFlags): Promise<
 }
 
 /** Deletes a user. @returns the exit code */
-export async function deleteUser(given: string, { format }: CallFlags): Promise<number> {
+export async function deleteUser(
+  given: string,
+  { format, ...flags }: CallFlags & ConfirmFlags,
+): Promise<number> {
+  const confirm = confirmationOf(flags);
   await using connection = await connect();
   const userId = await idOf(connection, "user", given);
+  await confirm(`delete the user ${withId(given, userId)}, with all relationships?`);
   const users = connection.client(IAMLocalUserService, IAMLocalUserServiceRoutes);
   await users.deleteUser({ userId });
   if (format === "json") await printJson({ id: userId });
@@ -157,6 +175,19 @@ export async function makeResetLink(given: string, { format }: CallFlags): Promi
   return EXIT.done;
 }
 
+/** Removes the second factors of a user. @returns the exit code */
+export async function removeFactors(given: string, { format }: CallFlags): Promise<number> {
+  await using connection = await connect();
+  const userId = await idOf(connection, "user", given);
+  const factors = connection.client(IAMSecondFactorService, IAMSecondFactorServiceRoutes);
+  const removed = await factors.removeUserSecondFactors({ userId });
+  const count = removed.removedCount;
+  const what = count === 1 ? "1 second factor" : `${count || "no"} second factors`;
+  const done = `${what} of user ${printable(given)} removed, with the recovery codes`;
+  await printDone(RemoveUserSecondFactorsResponseSchema, removed, done, format);
+  return EXIT.done;
+}
+
 async function showLink(
   connection: Connection,
   userId: string,
@@ -167,7 +198,7 @@ async function showLink(
   if (format === "json") return printMessage(CreatePasswordResetLinkResponseSchema, made, format);
   await printLine(printable(made.url));
   say(
-    `whoever uses this link sets the password: it works once, until ${timeText(made.expireTime)}`,
+    `the person who uses this link sets the password: it works once, until ${timeText(made.expireTime)}`,
   );
 }
 

@@ -1,17 +1,16 @@
-import { toJson } from "@bufbuild/protobuf";
 import {
-  type ExplanationStep,
   IAMAuthorizationService,
   IAMAuthorizationServiceExplainPermissionResponseSchema,
 } from "../../../gen/svc/iam/v1/administration_pb.ts";
 import { IAMAuthorizationServiceRoutes } from "../../../gen/svc/iam/v1/administration_server.ts";
-import { connect } from "../connection/connect.ts";
+import { connect } from "../connection/connection.ts";
 import { namedObject } from "../connection/names.ts";
 import { objectOf, permissionOf, subjectOf } from "../connection/references.ts";
 import type { CallFlags } from "../run/flags.ts";
-import { printable, printJson, printLine } from "../run/print.ts";
+import { printJson, printLine } from "../run/print.ts";
+import { jsonOf } from "../run/print-messages.ts";
 import { EXIT } from "../run/run-command.ts";
-import { objectText, relationshipText } from "./relationship-texts.ts";
+import { explanationLines } from "./explanation-text.ts";
 
 /** A question as it is written. */
 export interface Question {
@@ -41,10 +40,9 @@ export async function check(question: Question, flags: CheckFlags): Promise<numb
   if (explain) {
     const explained = await service.explainPermission(request);
     if (format === "json") {
-      await printJson(toJson(IAMAuthorizationServiceExplainPermissionResponseSchema, explained));
+      await printJson(jsonOf(IAMAuthorizationServiceExplainPermissionResponseSchema, explained));
     } else {
-      await printLine(explained.allowed ? "allowed" : "not allowed");
-      for (const line of stepLines(explained.steps)) await printLine(line);
+      for (const line of explanationLines(explained)) await printLine(line);
     }
     return explained.allowed ? EXIT.done : EXIT.no;
   }
@@ -52,24 +50,4 @@ export async function check(question: Question, flags: CheckFlags): Promise<numb
   if (format === "json") await printJson({ allowed, revision });
   else await printLine(allowed ? "allowed" : "not allowed");
   return allowed ? EXIT.done : EXIT.no;
-}
-
-/** The steps of a decision as a tree, two spaces a level. */
-export function stepLines(steps: readonly ExplanationStep[]): readonly string[] {
-  const depths: number[] = [];
-  return steps.map((step, index) => {
-    const depth = index === 0 ? 0 : (depths[step.parent] ?? 0) + 1;
-    depths.push(depth);
-    const { resource, permission, allowed, kind, relationship, notShown } = step;
-    const by =
-      notShown !== ""
-        ? notShown
-        : relationship === undefined
-          ? kind
-          : relationshipText(relationship);
-    const answer = allowed ? "yes" : "no";
-    return printable(
-      `${"  ".repeat(depth)}${answer.padEnd(3)} ${objectText(resource)}#${permission}${by === "" ? "" : `: ${by}`}`,
-    );
-  });
 }

@@ -3,7 +3,8 @@ import { callCommand, listCommand } from "../run/flags.ts";
 import { runCommand } from "../run/run-command.ts";
 
 const load = () => import("./relationships.ts");
-const loadTransfer = () => import("./transfer.ts");
+const loadExport = () => import("./export.ts");
+const loadImport = () => import("./import.ts");
 
 /** The commands `svc-iam relationship …`. */
 export function relationshipCommand(): Command {
@@ -89,14 +90,14 @@ function exportCommand(): Command {
     .addHelpText(
       "after",
       `
-The lines are those that import reads. JSON is a relationship as an object on each line.
+The lines are those that import reads, also as JSON: a relationship as an object on each line.
 
 Examples:
   svc-iam relationship export --resource zone group > relationships.txt
 
 Exit codes: 0 all were written, 2 usage, or a server that refuses or does not answer.`,
     )
-    .action((flags) => runCommand(async () => (await loadTransfer()).exportRelationships(flags)));
+    .action((flags) => runCommand(async () => (await loadExport()).exportRelationships(flags)));
 }
 
 function importCommand(): Command {
@@ -108,10 +109,18 @@ function importCommand(): Command {
     .addHelpText(
       "after",
       `
-Empty lines and those that begin with // are left out. All lines are read before the first is written. If the
-server refuses some, those of the lines before them are written: the message says how many. An import that is
-repeated changes nothing more. The zone of a group is written only by svc-iam group create: leave out such lines of
-an export, as with grep -v '^group:[^#]*#zone@', and create the groups first.
+The file is an export, as text or JSON. Empty lines and those that begin with // or # are left out. All lines are
+read before the first is written. If the server refuses a line, the message names it, and those before it are
+written. An import that is repeated changes nothing more.
+
+The zone and the parent of a group are not written so. Leave such lines of an export out, and make the groups first,
+with svc-iam group create --parent or svc-iam group move. Of an export as text:
+
+  grep -v '^group:[^#]*#\\(zone\\|parent\\)@' relationships.txt
+
+Of an export as JSON:
+
+  jq -c 'select(.resource.type != "group" or (.relation != "zone" and .relation != "parent"))' relationships.ndjson
 
 Examples:
   svc-iam relationship import relationships.txt
@@ -119,6 +128,6 @@ Examples:
 Exit codes: 0 written, 2 usage, or a server that refuses or does not answer.`,
     )
     .action((file: string, flags) =>
-      runCommand(async () => (await loadTransfer()).importRelationships(file, flags)),
+      runCommand(async () => (await loadImport()).importRelationships(file, flags)),
     );
 }

@@ -5,8 +5,7 @@ import {
   RelationshipSchema,
   WriteMode,
 } from "../../../gen/svc/iam/v1/relationship_pb.ts";
-import { connect } from "../connection/connect.ts";
-import type { Connection } from "../connection/connection.ts";
+import { type Connection, connect } from "../connection/connection.ts";
 import { namedObject } from "../connection/names.ts";
 import {
   objectOf,
@@ -14,12 +13,15 @@ import {
   relationshipOf,
   type WrittenRelationship,
 } from "../connection/references.ts";
+import { namesOf } from "../connection/shown-names.ts";
 import { CommandError } from "../run/command-error.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
 import { readPages } from "../run/pages.ts";
 import { type Column, printJson } from "../run/print.ts";
 import { printList } from "../run/print-messages.ts";
+import { advising } from "../run/refusal.ts";
 import { EXIT, say } from "../run/run-command.ts";
+import { countExisting } from "./existing.ts";
 import { objectText, subjectText } from "./relationship-texts.ts";
 
 /** The most relationships of one write. */
@@ -54,7 +56,10 @@ export async function listRelationships(flags: RelationshipListFlags): Promise<n
     return { items: found.relationships, next: found.nextPageToken };
   });
   const name = ["relationship", "relationships"] as const;
-  await printList({ schema: RelationshipSchema, columns: COLUMNS, name }, listed, format);
+  const subjects = format === "text" ? listed.items.map(({ subject }) => subject) : [];
+  const nameOf = await namesOf(connection, subjects);
+  const columns: typeof COLUMNS = [...COLUMNS, ["NAME", ({ subject }) => nameOf(subject)]];
+  await printList({ schema: RelationshipSchema, columns, name }, listed, format);
   return EXIT.done;
 }
 
@@ -73,8 +78,10 @@ export async function writeRelationships(
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const relationships = await named(connection, written);
   const mode = create ? WriteMode.CREATE : WriteMode.TOUCH;
-  const { revision } = await service.writeRelationships({ relationships, mode });
-  await tellOf(relationships.length, "written", revision, format);
+  const write = service.writeRelationships({ relationships, mode });
+  const advice = "leave out --create to keep those that exist";
+  const { revision } = await advising(write, "ALREADY_EXISTS", advice);
+  await reportCount(relationships.length, "written", revision, format);
   return EXIT.done;
 }
 
@@ -87,9 +94,21 @@ export async function deleteRelationships(
   await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const deletions = await named(connection, written);
+  const { existing, unknown } = await countExisting(connection, deletions);
   const { revision } = await service.writeRelationships({ deletions });
-  await tellOf(deletions.length, "deleted", revision, format);
+  const absent = deletions.length - existing - unknown;
+  const doubts = [
+    ...(absent === 0 ? [] : [`${countText(absent, deletions)} did not exist`]),
+    ...(unknown === 0 ? [] : [`whether ${countText(unknown, deletions)} existed is not known`]),
+  ];
+  const done = ["deleted", ...(doubts.length === 0 ? [] : [doubts.join(", ")])].join(": ");
+  await reportCount(existing + unknown, done, revision, format);
   return EXIT.done;
+}
+
+/** How many of some relationships. */
+function countText(count: number, { length }: readonly WrittenRelationship[]): string {
+  return count === 1 && length === 1 ? "it" : String(count);
 }
 
 /** Relationships with the ids that their names stand for; each name is looked up once. */
@@ -118,7 +137,7 @@ function readTexts(texts: readonly string[]): readonly WrittenRelationship[] {
   );
 }
 
-async function tellOf(
+async function reportCount(
   count: number,
   done: string,
   revision: string,

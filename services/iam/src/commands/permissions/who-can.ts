@@ -4,9 +4,11 @@ import {
   IAMAuthorizationService,
 } from "../../../gen/svc/iam/v1/administration_pb.ts";
 import { IAMAuthorizationServiceRoutes } from "../../../gen/svc/iam/v1/administration_server.ts";
-import { connect } from "../connection/connect.ts";
+import { connect } from "../connection/connection.ts";
 import { namedObject } from "../connection/names.ts";
 import { objectOf, permissionOf, typeOf } from "../connection/references.ts";
+import { namesOf } from "../connection/shown-names.ts";
+import { CommandError } from "../run/command-error.ts";
 import type { ListFlags } from "../run/flags.ts";
 import { readPages } from "../run/pages.ts";
 import { printList, type Shown } from "../run/print-messages.ts";
@@ -18,14 +20,17 @@ export interface WhoCanFlags extends ListFlags {
   readonly type?: string;
 }
 
-const ENTRIES: Shown<typeof AccessEntrySchema> = {
+const entriesWith = (
+  nameOf: (subject: AccessEntry["subject"]) => string,
+): Shown<typeof AccessEntrySchema> => ({
   schema: AccessEntrySchema,
   name: ["entry", "entries"],
   columns: [
     ["SUBJECT", ({ subject }) => subjectText(subject)],
+    ["NAME", ({ subject }) => nameOf(subject)],
     ["PATH", pathText],
   ],
-};
+});
 
 /** Lists who holds a permission. @returns the exit code */
 export async function whoCan(
@@ -45,7 +50,13 @@ export async function whoCan(
     isIncomplete ||= found.incomplete;
     return { items: found.entries, next: found.nextPageToken };
   });
-  await printList(ENTRIES, listed, format);
+  if (isIncomplete && listed.items.length === 0) {
+    throw new CommandError(
+      "whether anybody holds it is not known, since the server follows at most 10,000 relationships: ask with svc-iam check",
+    );
+  }
+  const subjects = format === "text" ? listed.items.map(({ subject }) => subject) : [];
+  await printList(entriesWith(await namesOf(connection, subjects)), listed, format);
   if (isIncomplete) say("there may be more: the server follows at most 10,000 relationships");
   return listed.items.length > 0 ? EXIT.done : EXIT.no;
 }

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { commandGroup } from "../run/api-command.ts";
+import { CommandError } from "../run/command-error.ts";
+import type { FormatFlags } from "../run/flags.ts";
 import { runCommand } from "../run/run-command.ts";
 import { type SystemFlags, systemCommand } from "./system-command.ts";
 
@@ -16,7 +18,7 @@ interface RotateFlags extends SystemFlags {
  */
 export function keyCommand(
   configuration: string,
-  rewrap: (file: string) => Promise<number>,
+  rewrap: (file: string, flags: FormatFlags) => Promise<number>,
 ): Command {
   const rotate = systemCommand("rotate", "Let the next signing key sign tokens.", {
     configuration,
@@ -33,9 +35,13 @@ key first and the old one after it; after it, the old key may be removed. svc-ia
     .option("--urgent", "also if services may not know the next key yet")
     .option("--encryption", "the encryption key of the database, instead of the signing key")
     .action((file: string, { encryption = false, ...flags }: RotateFlags) =>
-      runCommand(async () =>
-        encryption ? rewrap(file) : (await import("./rotate-key.ts")).rotateKey(file, flags),
-      ),
+      runCommand(async () => {
+        if (!encryption) return (await import("./rotate-key.ts")).rotateKey(file, flags);
+        if (flags.urgent === undefined && flags.server === undefined) return rewrap(file, flags);
+        throw new CommandError(
+          "--encryption works on the database: leave out --urgent and --server, which are for the signing key",
+        );
+      }),
     );
   return commandGroup(
     "key",

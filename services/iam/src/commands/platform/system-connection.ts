@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
-import { type LoadedIamConfig, loadIamConfig } from "../../config/load-iam-config.ts";
+import { type ClientInterceptor, secretFile } from "svc-access/runtime";
+import { type LoadedIamConfig, loadCommandConfig } from "../../config/load-iam-config.ts";
 import type { Connection } from "../connection/connection.ts";
-import { connectionTo } from "../connection/logged-in.ts";
+import { connectionTo } from "../connection/http-connection.ts";
 import { CommandError } from "../run/command-error.ts";
+import { namingTheServer } from "../run/naming-the-server.ts";
 
 /** A connection with the system token, and the configuration that has it. */
 export interface SystemConnection {
@@ -17,15 +18,33 @@ export interface SystemConnection {
  * @throws CommandError without a token or an address; ConfigurationError
  */
 export function connectAsSystem(file: string, server: string | undefined): SystemConnection {
-  const configuration = loadIamConfig(file);
+  const configuration = loadCommandConfig(file);
   const { config, sections } = configuration;
   const { header } = config.security.authn.internal_call;
+  const place = server === undefined ? addressOf(configuration) : serverUrl(server);
   const connection = connectionTo({
-    server: server === undefined ? addressOf(configuration) : serverUrl(server),
+    server: place,
     organizationId: sections.iam.organization,
+    before: [namingTheServer(place), sayingWhichToken(file)],
     metadata: { [header.toLowerCase()]: systemToken(configuration, file) },
   });
   return { connection, configuration };
+}
+
+/** The person of the command line is not who calls. */
+function sayingWhichToken(file: string): ClientInterceptor {
+  return async (_, next) => {
+    try {
+      return await next();
+    } catch (error) {
+      const { code, message } = error as Error & { readonly code?: string };
+      if (code !== "UNAUTHORIZED" && code !== "FORBIDDEN") throw error;
+      throw new CommandError(
+        `the server does not accept the system token of ${file} (${message}): name the configuration that the server runs with, or restart the server with this one`,
+        { cause: error },
+      );
+    }
+  };
 }
 
 /** The first one: of several, all are accepted. */
@@ -34,10 +53,23 @@ function systemToken({ config }: LoadedIamConfig, file: string): string {
   const [token] = [system_token ?? []].flat().filter((one) => one !== "");
   const [named] = [system_token_file ?? []].flat();
   if (enabled && token !== undefined) return token;
-  if (enabled && named !== undefined) return readFileSync(named, "utf8").trim();
+  if (enabled && named !== undefined) return tokenIn(named);
   throw new CommandError(
     `${file} has no security.authn.internal_call.system_token: add one, with enabled: true, and restart the service`,
   );
+}
+
+/** Of all files of tokens that the configuration names, this command reads one. */
+function tokenIn(file: string): string {
+  try {
+    using secret = secretFile(file);
+    return secret();
+  } catch (error) {
+    const { message } = error as Error;
+    throw new CommandError(`security.authn.internal_call.system_token_file: ${message}`, {
+      cause: error,
+    });
+  }
 }
 
 function addressOf({ config }: LoadedIamConfig): string {

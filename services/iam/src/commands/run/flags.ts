@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Format } from "./print.ts";
 
-/** The flags of a command that calls the API. */
-export interface CallFlags {
+/** The flags of a command with `--format`. */
+export interface FormatFlags {
   readonly format: Format;
 }
+
+/** The flags of a command that calls the API. */
+export type CallFlags = FormatFlags;
 
 /** The flags of a command that lists. */
 export interface ListFlags extends CallFlags {

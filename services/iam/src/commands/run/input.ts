@@ -13,10 +13,27 @@ export function readSmallFile(flag: string, file: string): string {
   try {
     data = readFileSync(file === "-" ? process.stdin.fd : file);
   } catch (error) {
-    throw new CommandError(`${flag} ${file} cannot be read: ${(error as Error).message}`);
+    throw unreadable(`${flag} ${file}`, error);
   }
   if (data.length > 0 && data.length <= MAX_BYTES) return data.toString("utf8");
   throw new CommandError(
     `${flag} ${file} is ${data.length === 0 ? "empty" : "too large"}: name another file`,
+  );
+}
+
+const NOT_ALLOWED = "this user may not; change its mode, or name another file";
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist; name another file",
+  EISDIR: "it is a folder; name a file",
+  ENOTDIR: "a part of its path is a file; name another file",
+  EACCES: NOT_ALLOWED,
+  EPERM: NOT_ALLOWED,
+};
+
+/** Why a file cannot be read. @param what names it */
+export function unreadable(what: string, error: unknown): CommandError {
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  return new CommandError(
+    `${what} cannot be read: ${WHY[code] ?? `${message}; name another file`}`,
   );
 }

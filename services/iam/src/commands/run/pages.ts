@@ -1,4 +1,5 @@
 import type { Listed } from "./print-messages.ts";
+import { withinRate } from "./within-rate.ts";
 
 /** The most items of a page of the API. */
 const PAGE = 1000;
@@ -21,7 +22,8 @@ export async function readPages<Item>(
   const items: Item[] = [];
   let pageToken = "";
   do {
-    const page = await read({ pageSize: Math.min(PAGE, limit - items.length), pageToken });
+    const wanted = { pageSize: Math.min(PAGE, limit - items.length), pageToken };
+    const page = await withinRate(() => read(wanted));
     items.push(...page.items);
     pageToken = page.next;
   } while (pageToken !== "" && items.length < limit);

@@ -1,6 +1,7 @@
-import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
+import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { type Column, type Format, printable, printJson, printLine, tableOf } from "./print.ts";
 import { say } from "./run-command.ts";
+import { textOf, wordsOf } from "./words.ts";
 
 /** How messages of one type are shown. */
 export interface Shown<Schema extends DescMessage> {
@@ -17,13 +18,21 @@ export interface Listed<Item> {
   readonly hasMore: boolean;
 }
 
+/** A message as JSON with all its fields, also those that are false, zero or empty: scripts ask for them. */
+export function jsonOf<Schema extends DescMessage>(
+  schema: Schema,
+  message: MessageShape<Schema>,
+): JsonValue {
+  return toJson(schema, message, { alwaysEmitImplicit: true });
+}
+
 /** Prints a list: a table, or a JSON array on one line. */
 export async function printList<Schema extends DescMessage>(
   { schema, columns, name: [one, several] }: Shown<Schema>,
   { items, hasMore }: Listed<MessageShape<Schema>>,
   format: Format,
 ): Promise<void> {
-  if (format === "json") await printJson(items.map((item) => toJson(schema, item)));
+  if (format === "json") await printJson(items.map((item) => jsonOf(schema, item)));
   else if (items.length === 0) say(`no ${several}`);
   else for (const line of tableOf(items, columns)) await printLine(line);
   if (hasMore) {
@@ -32,18 +41,17 @@ export async function printList<Schema extends DescMessage>(
   }
 }
 
-/** Prints one message: a line for each field that is set, or JSON. */
+/** Prints one message: a line for each field that is set, named in words, or JSON. */
 export async function printMessage<Schema extends DescMessage>(
   schema: Schema,
   message: MessageShape<Schema>,
   format: Format,
 ): Promise<void> {
+  if (format === "json") return printJson(jsonOf(schema, message));
   const json = toJson(schema, message) as Readonly<Record<string, unknown>>;
-  if (format === "json") return printJson(json);
-  const entries = Object.entries(json);
-  const width = Math.max(0, ...entries.map(([name]) => name.length));
-  for (const [name, value] of entries) {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
+  const entries = Object.entries(json).map(([name, value]) => [wordsOf(name), textOf(value)]);
+  const width = Math.max(0, ...entries.map(([name = ""]) => name.length));
+  for (const [name = "", text = ""] of entries) {
     await printLine(`${name.padEnd(width)}  ${printable(text)}`);
   }
 }
@@ -55,6 +63,6 @@ export async function printDone<Schema extends DescMessage>(
   sentence: string,
   format: Format,
 ): Promise<void> {
-  if (format === "json") await printJson(toJson(schema, message));
+  if (format === "json") await printJson(jsonOf(schema, message));
   else say(sentence);
 }

@@ -28,14 +28,38 @@ export type Column<Item> = readonly [heading: string, text: (item: Item) => stri
 
 /** The lines of a table with aligned columns; the last one is as long as it is. */
 export function tableOf<Item>(items: readonly Item[], columns: readonly Column<Item>[]): string[] {
-  const rows = [
-    columns.map(([heading]) => heading),
-    ...items.map((item) => columns.map(([, text]) => printable(text(item)) || "-")),
-  ];
-  const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((text, index) => (index === row.length - 1 ? text : text.padEnd(widths[index] ?? 0)))
-      .join("  "),
-  );
+  return new Table(columns).linesOf(items);
+}
+
+/** A table that is printed part by part: columns get wider, where a later part needs it. */
+export class Table<Item> {
+  readonly #columns: readonly Column<Item>[];
+  #widths: readonly number[] | undefined;
+
+  constructor(columns: readonly Column<Item>[]) {
+    this.#columns = columns;
+  }
+
+  /** The lines of the next items, after that of the headings where these are the first; none without items. */
+  linesOf(items: readonly Item[]): string[] {
+    if (items.length === 0) return [];
+    const columns = this.#columns;
+    const headings = this.#widths === undefined ? [columns.map(([heading]) => heading)] : [];
+    const rows = [
+      ...headings,
+      ...items.map((item) => columns.map(([, text]) => printable(text(item)) || "-")),
+    ];
+    const widths = columns.map((_, index) =>
+      rows.reduce(
+        (width, row) => Math.max(width, row[index]?.length ?? 0),
+        this.#widths?.[index] ?? 0,
+      ),
+    );
+    this.#widths = widths;
+    return rows.map((row) =>
+      row
+        .map((text, index) => (index === row.length - 1 ? text : text.padEnd(widths[index] ?? 0)))
+        .join("  "),
+    );
+  }
 }

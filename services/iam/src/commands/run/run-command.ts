@@ -1,3 +1,5 @@
+import { refusalText } from "./refusal.ts";
+
 /**
  * The names of errors whose message says what to fix. Their classes are not imported: a command that fails at
  * its arguments loads none of the modules that throw them.
@@ -11,7 +13,18 @@ const FORESEEN: ReadonlySet<string> = new Set([
   "MissingDriverError",
   "StartUpError",
   "UnsealError",
+  "UnusableSecretError",
 ]);
+
+/** What a person can do where the operating system refuses something. */
+const OF_SYSTEM: Readonly<Record<string, string>> = {
+  EACCES: "let this user use it",
+  EDQUOT: "make room on the disk",
+  EMFILE: "allow the process more open files",
+  ENOSPC: "make room on the disk",
+  EPERM: "let this user use it",
+  EROFS: "name a folder that can be written to",
+};
 
 /** The exit codes of all commands: 1 is an answer, such as "not allowed", or one that a command lists. */
 export const EXIT = { done: 0, no: 1, failed: 2 } as const;
@@ -25,12 +38,16 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // A reader such as head has closed the pipe.
     if (error.code === "EPIPE") process.exit();
-    throw error;
+    say(`the result cannot be written: ${problemOf(error) ?? error.message}`);
+    process.exit(EXIT.failed);
   });
+  // A message that nobody reads is no reason to leave the work undone.
+  process.stderr.on("error", () => {});
   try {
     process.exitCode = await command();
   } catch (error) {
-    say(messageOf(error as Error));
+    const { message, stack = message } = error as Error;
+    say(problemOf(error as Error) ?? stack);
     process.exitCode = EXIT.failed;
   }
 }
@@ -41,20 +58,16 @@ export function say(text: string): void {
   process.stderr.write(`svc-iam: ${text.replace(/[^\P{Cc}\n\t]/gu, "\ufffd")}\n`);
 }
 
-function messageOf(error: Error): string {
-  const { name, message, stack = message } = error;
-  if (name === "ServiceError") return refusal(error as Error & { code: string; cause?: unknown });
-  return FORESEEN.has(name) ? message : stack;
-}
-
-/** The refusal of a server, and what the person can do. */
-function refusal({ code, message }: { readonly code: string; readonly message: string }): string {
-  switch (code) {
-    case "UNAUTHORIZED":
-      return `the server does not accept the login (${message}): run svc-iam login`;
-    case "UNAVAILABLE":
-      return `the server cannot answer now (${message}): check its address and /readyz, and repeat the command`;
-    default:
-      return `${message} (${code})`;
+/** What a person must fix, in one line for one problem; undefined for a defect of the program. */
+export function problemOf(error: Error): string | undefined {
+  const { name, message, cause } = error;
+  if (name === "ServiceError") {
+    // Of the own database, not of a server.
+    if (cause instanceof Error && FORESEEN.has(cause.name)) return `${message}: ${cause.message}`;
+    return refusalText(error as Error & { readonly code: string });
   }
+  if (FORESEEN.has(name)) return message;
+  const { code = "", syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return undefined;
+  return `${message}: ${OF_SYSTEM[code] ?? "check what it names, and repeat the command"}`;
 }

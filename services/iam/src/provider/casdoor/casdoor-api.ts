@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type ProcessLogger, ServiceError } from "svc-access/runtime";
 import type * as z from "zod";
-import { QueueFullError, WorkQueue } from "../../queue/work-queue.ts";
+import { QueueFullError, WorkQueue } from "../../ground/queue/work-queue.ts";
 import { boundedFetch, type ProviderFetch, ResponseTooLargeError } from "../oidc/bounded-fetch.ts";
 import { CasdoorResponseError, readEnvelope } from "./casdoor-envelope.ts";
 

@@ -11,13 +11,6 @@ import type {
 import type { CasdoorApi } from "./casdoor-api.ts";
 import { PAGE_SIZE, readPage } from "./casdoor-pages.ts";
 import { groupOf, organizationOf, userOf } from "./casdoor-records.ts";
-import { groupInCycle } from "./group-tree.ts";
-import {
-  readGroupPosition,
-  readUserPosition,
-  writeGroupPosition,
-  writeUserPosition,
-} from "./list-position.ts";
 
 /** What a directory of Casdoor needs. */
 export interface CasdoorDirectoryOptions {
@@ -30,6 +23,9 @@ export interface CasdoorDirectoryOptions {
 /** How many pages are read for one page of users: few may match. */
 const MOST_READS = 10;
 const MOST_GROUP_PAGES = 100;
+/** What positions begin with, of lists of users and of groups. */
+const USERS = "casdoor.users.";
+const GROUPS = "casdoor.groups.";
 
 /** One organization of Casdoor, by its management API. Nothing is cached. */
 export class CasdoorDirectory implements Directory {
@@ -135,4 +131,59 @@ function isMatch(user: DirectoryUser, prefix: string, groupId: string): boolean 
   if (groupId !== "" && !user.groupIds.includes(groupId)) return false;
   const texts = [user.username, user.displayName, user.email];
   return prefix === "" || texts.some((text) => text.toLowerCase().startsWith(prefix));
+}
+
+/** A group that is above itself; undefined where there is none. */
+function groupInCycle(groups: readonly DirectoryGroup[]): string | undefined {
+  const parents = new Map(groups.map(({ id, parentId }) => [id, parentId]));
+  const checked = new Set<string>();
+  for (const { id } of groups) {
+    const path = new Set<string>();
+    let at: string | undefined = id;
+    while (at !== undefined && at !== "" && !checked.has(at)) {
+      if (path.has(at)) return at;
+      path.add(at);
+      at = parents.get(at);
+    }
+    for (const one of path) checked.add(one);
+  }
+  return undefined;
+}
+
+/** The position after so many users. Casdoor has no other: users that are added move it. */
+function writeUserPosition(count: number): string {
+  return `${USERS}${count}`;
+}
+
+/**
+ * How many users come before; 0 for the first page.
+ *
+ * @throws ServiceError INVALID_ARGUMENT where it is not of `writeUserPosition`
+ */
+function readUserPosition(text: string): number {
+  if (text === "") return 0;
+  const [, digits] = /^casdoor\.users\.([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (digits === undefined) throw notOurs();
+  return Number(digits);
+}
+
+/** The position after a group. */
+function writeGroupPosition(id: string): string {
+  return GROUPS + Buffer.from(id).toString("base64url");
+}
+
+/**
+ * The group that comes before; empty for the first page.
+ *
+ * @throws ServiceError INVALID_ARGUMENT where it is not of `writeGroupPosition`
+ */
+function readGroupPosition(text: string): string {
+  if (text === "") return "";
+  const id = Buffer.from(text.slice(GROUPS.length), "base64url").toString();
+  if (id === "" || text !== writeGroupPosition(id)) throw notOurs();
+  return id;
+}
+
+function notOurs(): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", "page_token is not one that this list returned");
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { avatarUrlProblem } from "../../accounts/avatar-url.ts";
+import { avatarUrlProblem } from "../../people/accounts/account-texts.ts";
 import type { DirectoryGroup, DirectoryOrganization, DirectoryUser } from "../directory.ts";
 
 const MOST_GROUPS = 1000;

@@ -5,7 +5,7 @@ import {
   type ProcessLogger,
 } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../../config/load-iam-config.ts";
-import type { Revocations } from "../../sessions/revocations.ts";
+import type { Revocations } from "../../people/sessions/revocations.ts";
 import type { Directory } from "../directory.ts";
 import type { IdentityProvider } from "../identity-provider.ts";
 import { IssuedTokens } from "../issued-tokens.ts";

@@ -1,8 +1,8 @@
 import type { ServiceDatabase } from "svc-access/database";
 import { StartUpError } from "svc-access/runtime";
-import type { RemovalTables } from "../../store/removal-tables.ts";
-import type { ServiceAccountTables } from "../../store/service-account-tables.ts";
-import type { UserTables } from "../../store/user-tables.ts";
+import type { RemovalTables } from "../../ground/store/removal-tables.ts";
+import type { ServiceAccountTables } from "../../ground/store/service-account-tables.ts";
+import type { UserTables } from "../../ground/store/user-tables.ts";
 
 /** A client as the configuration has it. */
 export interface ConfiguredClient {

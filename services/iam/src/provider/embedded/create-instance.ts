@@ -1,15 +1,25 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { PROVIDER_PATH } from "../../config/provider-paths.ts";
 import type { Pages } from "../../pages/provider-pages.ts";
 import { adapterContext } from "./adapter/adapter-context.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
-import { type EmbeddedProviderOptions, PROVIDER_PATH } from "./embedded-options.ts";
+import { type EmbeddedProviderOptions, LOGIN_TIMES } from "./embedded-options.ts";
 import type { SigningKey } from "./keys/signing-keys.ts";
 import { listen } from "./listen.ts";
+import type { LogoutNotices } from "./logout-notices.ts";
+import { notifyLater } from "./notify-clients.ts";
 import { oidcConfiguration } from "./oidc-configuration.ts";
+import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
 import { compareHashes } from "./service-accounts/used-key.ts";
 
 type Oidc = typeof import("oidc-provider");
+
+/** What all instances share, besides what they store. */
+export interface InstanceParts {
+  readonly pages: Pages;
+  readonly notices: LogoutNotices;
+}
 
 /**
  * Makes a provider with keys that never change; when they do, another one takes its place. All its state
@@ -20,7 +30,7 @@ export function createInstance(
   options: EmbeddedProviderOptions,
   keys: readonly SigningKey[],
   stores: ProviderStores,
-  pages: Pages,
+  { pages, notices }: InstanceParts,
 ): Provider {
   const context = adapterContext(oidc, options, stores);
   const configuration = oidcConfiguration({
@@ -39,18 +49,32 @@ export function createInstance(
   provider.use(async (ctx, next) => {
     ctx.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
     ctx.set("Referrer-Policy", "no-referrer");
+    // Thrown by what stores the session, after the page was made.
     await next().catch((error: unknown) => {
-      // Thrown by what stores the session, after the page was made.
-      if (!(error instanceof oidc.errors.SessionNotFound)) throw error;
-      endedLogin(ctx as KoaContextWithOIDC, pages);
+      clear(ctx as KoaContextWithOIDC);
+      if (error instanceof oidc.errors.SessionNotFound)
+        endedLogin(ctx as KoaContextWithOIDC, pages);
+      else failed(ctx as KoaContextWithOIDC, error, { pages, provider });
     });
     // The response waits for what must be stored.
     await Promise.all(requestScope.getStore()?.pending ?? []);
     pages.continueByHand(ctx as KoaContextWithOIDC);
+    keepBrowser(ctx as KoaContextWithOIDC, options);
   });
   compareHashes(provider);
+  notifyLater(provider, notices);
   listen(provider, options, stores);
   return provider;
+}
+
+/** The cookies of a login or session count together with that of the browser, which lasts as long as they. */
+function keepBrowser(
+  ctx: KoaContextWithOIDC,
+  { loginTimes = LOGIN_TIMES }: EmbeddedProviderOptions,
+) {
+  const { browser } = requestScope.getStore() ?? {};
+  if (browser === undefined || !ctx.res.hasHeader("set-cookie")) return;
+  ctx.append("Set-Cookie", browser.cookieLine(Math.floor(loginTimes.absoluteMs / 1000)));
 }
 
 /**
@@ -72,14 +96,41 @@ interface UnsavedSession {
   persist(): Promise<unknown>;
 }
 
-/** The response to a login that was ended while it was completed: nothing of the response before remains. */
+/** Headers that belong to each response of the provider. */
+const GENERAL: ReadonlySet<string> = new Set([
+  "cache-control",
+  "content-security-policy",
+  "referrer-policy",
+  "vary",
+  "x-request-id",
+]);
+
+/** Takes a response back that was made. Pages of other origins may also read the one in its place. */
+function clear({ res }: KoaContextWithOIDC): void {
+  for (const name of res.getHeaderNames()) {
+    if (!GENERAL.has(name) && !name.startsWith("access-control-")) res.removeHeader(name);
+  }
+}
+
+/** The response to a login that was ended while it was completed. */
 function endedLogin(ctx: KoaContextWithOIDC, pages: Pages): void {
-  for (const name of ctx.res.getHeaderNames()) ctx.res.removeHeader(name);
   ctx.status = 400;
   pages.error(ctx, {
     error: "invalid_request",
     error_description: "The login was ended while it was under way. Begin it again.",
   });
+}
+
+/** The response to a request that has failed where `oidc-provider` answers no errors. */
+function failed(
+  ctx: KoaContextWithOIDC,
+  error: unknown,
+  { pages, provider }: { readonly pages: Pages; readonly provider: Provider },
+): void {
+  const described = describeFailure(ctx, error);
+  if (ctx.accepts("json", "html") === "html") pages.error(ctx, described);
+  else ctx.body = described;
+  provider.emit("server_error", ctx, error as Error);
 }
 
 /** The configuration decides the addresses, not what a request says about its host. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { AuditRecord, AuditRecorder } from "svc-access/runtime";
-import { type SecretBox, UnsealError } from "../../secrets/secret-box.ts";
-import { saveDocument, selectDocuments } from "../../store/document-rows.ts";
-import type { OpenedDatabase } from "../../store/provider-database.ts";
+import { type SecretBox, UnsealError } from "../../ground/secrets/secret-box.ts";
+import { saveDocument, selectDocuments } from "../../ground/store/document-rows.ts";
+import type { OpenedDatabase } from "../../ground/store/provider-database.ts";
 import { sealedPlace } from "./adapter/sealed-documents.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
 import { type ClientDifference, differencesOf } from "./client-differences.ts";
@@ -71,8 +71,15 @@ export class DeclaredClients {
   async refresh(): Promise<string> {
     if (this.#isStarted) {
       const stored = await this.#stored();
-      const read = [...stored].filter(([id]) => id !== this.#options.own.id);
-      if (read.every(([, client]) => typeof client === "object")) {
+      const { id: ownId } = this.#options.own;
+      const read = [...stored].filter(([id]) => id !== ownId);
+      // Each apply stores the own client, too: without it the rows were removed, and nobody has applied none.
+      if (!stored.has(ownId)) {
+        this.#options.log.warn(
+          {},
+          "the declared clients are not in the database any more, those of before stay: restart the service, or run svc-iam client apply",
+        );
+      } else if (read.every(([, client]) => typeof client === "object")) {
         this.#clients = read.map(([, client]) => client as ClientDeclaration);
       } else {
         this.#options.log.warn(

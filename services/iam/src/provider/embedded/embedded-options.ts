@@ -1,10 +1,13 @@
 import type { AuditRecorder } from "svc-access/runtime";
-import type { Accounts } from "../../accounts/accounts.ts";
-import type { Factors } from "../../factors/factors.ts";
+import type { MissingKeyLog } from "../../ground/secrets/outside-values.ts";
+import type { SecretBox } from "../../ground/secrets/secret-box.ts";
+import type { OpenedDatabase } from "../../ground/store/provider-database.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
-import type { SecretBox } from "../../secrets/secret-box.ts";
-import type { Revocations } from "../../sessions/revocations.ts";
-import type { OpenedDatabase } from "../../store/provider-database.ts";
+import type { Accounts } from "../../people/accounts/accounts.ts";
+import type { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
+import type { LoginAttempts } from "../../people/accounts/throttle/login-attempts.ts";
+import type { Factors } from "../../people/factors/factors.ts";
+import type { Revocations } from "../../people/sessions/revocations.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
 import type { KeyMaker, SigningKeyTimes } from "./keys/signing-keys.ts";
 import type { ServiceAccountLogins } from "./service-accounts/account-client.ts";
@@ -63,8 +66,16 @@ export interface EmbeddedProviderOptions {
   readonly log: ProviderLog;
   /** Records events outside of a request, which has an audit of its own. */
   readonly audit?: Pick<AuditRecorder, "record">;
+  /** Records failures that anybody can cause, with those of the other parts of the process. */
+  readonly attempts?: FailedAttempts;
+  /** Counts the attempts of clients to authenticate, for the metrics. */
+  readonly counts?: LoginAttempts;
+  /** Says which encryption keys are missing, with the other parts of the process. */
+  readonly missingKeys?: MissingKeyLog;
   readonly loginTimes?: LoginTimes;
   readonly keyTimes?: SigningKeyTimes;
+  /** How long a client has to answer a notice of a logout, for tests; 3000 by default. */
+  readonly fetchTimeoutMs?: number;
   /** Makes the signing keys, for tests. */
   readonly newKey?: KeyMaker;
   /** Milliseconds since the epoch, for tests. */
@@ -75,16 +86,6 @@ const DAY = 86_400_000;
 
 /** A browser that is used on most days stays logged in for a month. */
 export const LOGIN_TIMES: LoginTimes = { idleMs: 3 * DAY, absoluteMs: 30 * DAY };
-
-/** The path of the issuer; all paths of the provider lie below it. */
-export const PROVIDER_PATH = "/v1/iam/oidc";
-/** The path where clients begin logins. */
-export const AUTHORIZATION_PATH = `${PROVIDER_PATH}/auth`;
-/** The path of the login and consent pages. */
-export const INTERACTION_PATH = `${PROVIDER_PATH}/interaction`;
-
-/** The path of the pages on which people see and change their own account. */
-export const OWN_ACCOUNT_PATH = `${PROVIDER_PATH}/account`;
 
 /** The name of the cookie of the provider's own session. */
 export function sessionCookieName(publicUrl: string): string {

@@ -1,41 +1,44 @@
 import { type Job, type RawResponse, ServiceError } from "svc-access/runtime";
-import { foreignFormPage } from "../../pages/foreign-form-page.ts";
+import { PROVIDER_PATH } from "../../config/provider-paths.ts";
+import { MissingKeyLog, OutsideValues } from "../../ground/secrets/outside-values.ts";
+import { ProviderDatabase } from "../../ground/store/provider-database.ts";
+import { ProviderDocuments } from "../../ground/store/provider-documents.ts";
+import type { Rotation } from "../../ground/store/provider-keys.ts";
+import { foreignFormPage, slowedResponse } from "../../pages/error-pages.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
 import { PageDesign } from "../../pages/page-design.ts";
-import { slowedResponse } from "../../pages/slowed-page.ts";
-import type { LoginSession } from "../../sessions/login-session.ts";
-import { Revocations } from "../../sessions/revocations.ts";
-import { Sessions } from "../../sessions/sessions.ts";
-import { ProviderDatabase } from "../../store/provider-database.ts";
-import { ProviderDocuments } from "../../store/provider-documents.ts";
-import type { Rotation } from "../../store/provider-keys.ts";
+import { formParameters } from "../../pages/sent-forms.ts";
+import { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
+import type { LoginSession } from "../../people/sessions/login-session.ts";
+import { Revocations } from "../../people/sessions/revocations.ts";
+import { Sessions } from "../../people/sessions/sessions.ts";
 import type { ProviderCall } from "../identity-provider.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
-import { DeviceStarts, deviceStartRefused } from "./device-starts.ts";
-import {
-  AUTHORIZATION_PATH,
-  type EmbeddedProviderOptions,
-  PROVIDER_PATH,
-  sessionCookieName,
-} from "./embedded-options.ts";
+import { DeviceStarts, deviceStartRefused, UserCodeAttempts } from "./device-limits.ts";
+import { type EmbeddedProviderOptions, sessionCookieName } from "./embedded-options.ts";
+import { LogoutNotices } from "./logout-notices.ts";
+import { notifyClients } from "./notify-clients.ts";
 import { isForeignForm } from "./own-forms.ts";
 import { type Instance, ProviderInstances } from "./provider-instances.ts";
 import { providerJobs } from "./provider-jobs.ts";
+import { BrowserIdentity } from "./request/browser-identity.ts";
+import type { RequestHeaders } from "./request/cookies.ts";
 import {
-  AUTHORIZATION_ENDPOINT,
   DEVICE_START_PATH,
   endpointPath,
+  evadesLimit,
   KEY_SET_ENDPOINT,
+  LOGOUT_ENDPOINT,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
-import { freshRequest, queryOf } from "./request/fresh-request.ts";
-import { hold } from "./request/hold-response.ts";
-import type { ProviderRequest } from "./request/provider-request.ts";
-import { recordEvent } from "./request/record-event.ts";
+import { otherMethod } from "./request/other-methods.ts";
+import { recordEvent } from "./request/provider-events.ts";
+import { freshRequest, hold, type ProviderRequest, queryOf } from "./request/provider-request.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
-import { tellClients } from "./tell-clients.ts";
-import { presentTokenOf } from "./tokens/present-token-of.ts";
-import { hasUserCode, UserCodeAttempts } from "./user-code-attempts.ts";
+import { presentTokenOf } from "./tokens/presented-token.ts";
+
+/** The longest `state` of a logout. */
+const LONGEST_STATE_BYTES = 2048;
 
 /** What public pages of other origins may read, and browsers keep for a while. */
 const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
@@ -60,22 +63,30 @@ export class EmbeddedProvider {
   readonly forms: FormTokens;
   /** The look of its pages. */
   readonly design: PageDesign;
+  /** The notices to clients of sessions that have ended. */
+  readonly notices: LogoutNotices;
   readonly #stores: ProviderStores;
   readonly #instances: ProviderInstances;
   readonly #userCodes: UserCodeAttempts;
   readonly #deviceStarts: DeviceStarts;
+  /** The failures that anybody can cause, for the audit. */
+  readonly attempts: FailedAttempts;
 
   constructor(options: EmbeddedProviderOptions) {
     const { database, now } = options;
-    this.#options = options;
-    this.forms = new FormTokens(options.box, now);
+    this.attempts =
+      options.attempts ?? new FailedAttempts({ recorder: options.audit, log: options.log });
+    this.#options = { ...options, attempts: this.attempts };
+    const missing = options.missingKeys ?? new MissingKeyLog(options.log);
+    this.forms = new FormTokens(new OutsideValues(options.box, missing), now);
     this.design = options.design ?? new PageDesign();
+    this.notices = new LogoutNotices(options.log);
     const opened = new ProviderDatabase(database);
     const documents = new ProviderDocuments(opened, now);
     this.revocations = options.revocations ?? new Revocations(opened, now);
     this.sessions = new Sessions(opened, this.revocations, now);
     this.#stores = { documents, sessions: this.sessions, revocations: this.revocations };
-    this.#instances = new ProviderInstances(options, opened, this.#stores, this);
+    this.#instances = new ProviderInstances(this.#options, opened, this.#stores, this);
     this.#userCodes = new UserCodeAttempts(database, now);
     this.#deviceStarts = new DeviceStarts(database, now);
   }
@@ -143,6 +154,15 @@ export class EmbeddedProvider {
     return this.#instances.current();
   }
 
+  /**
+   * Which browser sends a request.
+   *
+   * @throws ServiceError INVALID_ARGUMENT if it says that twice
+   */
+  browserOf(headers: RequestHeaders): BrowserIdentity {
+    return BrowserIdentity.of(headers, this.#options.publicUrl);
+  }
+
   /** Runs work in the scope of a request, and waits for what it records. */
   async within<T>(scope: Omit<RequestScope, "pending">, work: () => Promise<T>): Promise<T> {
     const pending: Promise<unknown>[] = [];
@@ -152,7 +172,7 @@ export class EmbeddedProvider {
   }
 
   /**
-   * Ends a session, notifies the clients that want to know of it, and records it in the audit.
+   * Ends a session, has the clients notified that want to know of it, and records it in the audit.
    *
    * @returns false if the account has no such session
    */
@@ -165,7 +185,7 @@ export class EmbeddedProvider {
       accountId,
       details: { kind: ended.kind, clients: ended.clients.length },
     });
-    await this.#tell([ended]);
+    await notifyClients(this, [ended], this.notices);
     return true;
   }
 
@@ -179,7 +199,7 @@ export class EmbeddedProvider {
     return this.sessionsEnded(accountId, await this.sessions.endAll(accountId, except));
   }
 
-  /** Notifies clients of sessions that have ended, and records it. @returns how many they are */
+  /** Has clients notified of sessions that have ended, and records it. @returns how many they are */
   async sessionsEnded(accountId: string, ended: readonly LoginSession[]): Promise<number> {
     if (ended.length === 0) return 0;
     recordEvent(this.#options, {
@@ -188,13 +208,8 @@ export class EmbeddedProvider {
       accountId,
       details: { sessions: ended.length },
     });
-    await this.#tell(ended);
+    await notifyClients(this, ended, this.notices);
     return ended.length;
-  }
-
-  async #tell(ended: readonly LoginSession[]): Promise<void> {
-    const { provider } = await this.current();
-    await tellClients(provider, ended, this.#options.log);
   }
 
   /** Ends the session that a client's tokens have come from, by their claim `sid`. */
@@ -207,11 +222,12 @@ export class EmbeddedProvider {
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
   async handle(request: ProviderRequest, call: ProviderCall): Promise<RawResponse | undefined> {
     const { incoming, response, method } = request;
-    const path = endpointPath(request.path.slice(PROVIDER_PATH.length) || "/");
-    // Another spelling would evade the rate limit of its path.
-    if (path === AUTHORIZATION_ENDPOINT && request.path !== AUTHORIZATION_PATH) {
+    const sentPath = request.path.slice(PROVIDER_PATH.length) || "/";
+    const path = endpointPath(sentPath);
+    if (evadesLimit(sentPath)) {
       throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
     }
+    if (path === LOGOUT_ENDPOINT) refuseLongState(incoming.url ?? "");
     // A token of a clock that is ahead would count long after its login was ended.
     if (this.#options.clock?.problem !== undefined && !CACHEABLE.test(path)) {
       throw new ServiceError("UNAVAILABLE", "the clock of this process is wrong");
@@ -220,31 +236,53 @@ export class EmbeddedProvider {
     if (path === KEY_SET_ENDPOINT && this.#instances.missing !== undefined) {
       throw this.#instances.missing;
     }
-    const body = method === "POST" ? await request.body() : undefined;
-    const cookieName = sessionCookieName(this.#options.publicUrl);
+    const browser = this.browserOf(request.headers);
     const { headers } = request;
     const view = this.design.view({ headers, query: new URLSearchParams() }, call);
-    if (body !== undefined && isForeignForm(this.forms, path, { headers, body }, cookieName)) {
+    const failed = { path: request.path, headers, requestId: call.requestId ?? "" };
+    const other = otherMethod(path, method, failed, view);
+    if (other !== undefined) return other;
+    const form = method === "POST" ? formParameters(await request.body()) : undefined;
+    const cookieName = sessionCookieName(this.#options.publicUrl);
+    if (form !== undefined && isForeignForm(this.forms, path, { headers, form }, cookieName)) {
       return view.response(403, foreignFormPage());
     }
     if (method === "POST" && path === DEVICE_START_PATH) {
       const seconds = await this.#deviceStarts.begin(call.clientAddress);
-      if (seconds !== undefined) return deviceStartRefused(seconds);
+      if (seconds !== undefined) {
+        await this.attempts.record(call, {
+          event: "login.slowed",
+          details: { reason: "device_starts" },
+        });
+        return deviceStartRefused(seconds);
+      }
     }
-    const isUserCode = path === USER_CODE_PATH && hasUserCode(body);
+    const isUserCode = path === USER_CODE_PATH && form?.has("user_code") === true;
     if (isUserCode) {
       const seconds = await this.#userCodes.begin(call.clientAddress);
-      if (seconds !== undefined) return slowedResponse(view, seconds);
+      if (seconds !== undefined) {
+        await this.attempts.record(call, {
+          event: "login.slowed",
+          details: { reason: "user_codes" },
+        });
+        return slowedResponse(view, seconds);
+      }
     }
     const instance = await this.current();
     const { now = Date.now } = this.#options;
     const own = { issuer: this.issuer, keys: instance.keys, revocations: this.revocations, now };
-    const { presented, sent } = await presentTokenOf(path, body, own);
+    const { presented, sent } = await presentTokenOf(path, form, own);
     const query = queryOf(incoming.url ?? "");
-    const fresh = freshRequest({ incoming, url: `${path}${query}`, body: sent });
+    const fresh = freshRequest({ incoming, url: `${path}${query}`, form: sent });
     if (!CACHEABLE.test(path)) response.setHeader("Cache-Control", "no-store");
     const userAgent = request.headers.all("user-agent").join();
-    const scope = { call, userAgent, ...(presented === undefined ? {} : { presented }) };
+    const scope = {
+      call,
+      browser,
+      userAgent,
+      ...(presented === undefined ? {} : { presented }),
+      ...(request.nameCause && { nameCause: (error: unknown) => request.nameCause?.(error) }),
+    };
     await this.within(scope, async () => {
       const ended = hold(response);
       await instance.callback(fresh, response);
@@ -254,4 +292,12 @@ export class EmbeddedProvider {
     });
     return undefined;
   }
+}
+
+/** `oidc-provider` stores it for whoever asks. @throws ServiceError INVALID_ARGUMENT */
+function refuseLongState(url: string): void {
+  const states = new URLSearchParams(queryOf(url)).getAll("state");
+  if (states.every((state) => Buffer.byteLength(state) <= LONGEST_STATE_BYTES)) return;
+  const message = `state is longer than ${LONGEST_STATE_BYTES} bytes`;
+  throw new ServiceError("INVALID_ARGUMENT", message);
 }

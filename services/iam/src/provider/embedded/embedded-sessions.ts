@@ -1,6 +1,6 @@
 import type { CallContext } from "svc-access/runtime";
-import type { LoginSession } from "../../sessions/login-session.ts";
-import type { UserSessions } from "../../sessions/user-sessions.ts";
+import type { LoginSession } from "../../people/sessions/login-session.ts";
+import type { EndedWithChange, UserSessions } from "../../people/sessions/user-sessions.ts";
 import { clientsOf } from "./embedded-options.ts";
 import type { EmbeddedProvider } from "./embedded-provider.ts";
 
@@ -24,16 +24,27 @@ export class EmbeddedSessions implements UserSessions {
     return this.#provider.within({ call }, () => this.#provider.endSessions(accountId, except));
   }
 
-  endWith(
+  async endWith(
     accountId: string,
     change: Parameters<UserSessions["endWith"]>[1],
     call: CallContext,
     except?: LoginSession,
-  ): Promise<number | undefined> {
-    return this.#provider.within({ call }, async () => {
-      const ended = await this.#provider.sessions.endWith(accountId, change, except);
-      return ended && this.#provider.sessionsEnded(accountId, ended);
-    });
+  ): Promise<EndedWithChange | undefined> {
+    const provider = this.#provider;
+    const first = await provider.within({ call }, () =>
+      provider.sessions.endWith(accountId, change, except),
+    );
+    if (first === undefined) return undefined;
+    const finish = async () => {
+      let { ended } = first;
+      try {
+        ended = await first.finish();
+      } finally {
+        await provider.sessionsEnded(accountId, ended);
+      }
+      return ended;
+    };
+    return { ended: first.ended, finish: () => provider.within({ call }, finish) };
   }
 
   clientName(clientId: string): string {

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { CallHeaders } from "svc-access/runtime";
-import type { Visitor, VisitorLogin, Visitors } from "../../sessions/visitors.ts";
+import { AUTHORIZATION_PATH, OWN_ACCOUNT_PATH } from "../../config/provider-paths.ts";
+import type { Visitor, VisitorLogin, Visitors } from "../../people/sessions/visitors.ts";
+import type { ProviderCall } from "../identity-provider.ts";
 import { hash } from "./adapter/sealed-documents.ts";
-import { AUTHORIZATION_PATH, OWN_ACCOUNT_PATH, sessionCookieName } from "./embedded-options.ts";
+import { sessionCookieName } from "./embedded-options.ts";
 import type { EmbeddedProvider } from "./embedded-provider.ts";
-import { cookieOf } from "./own-forms.ts";
+import { cookieOf, type RequestHeaders } from "./request/cookies.ts";
 
 /** Who is logged in at the embedded provider. */
 export class EmbeddedVisitors implements Visitors {
@@ -17,12 +18,15 @@ export class EmbeddedVisitors implements Visitors {
     this.#clientId = clientId;
   }
 
-  async find(headers: Pick<CallHeaders, "all">): Promise<Visitor | undefined> {
+  async find(headers: RequestHeaders, call: ProviderCall): Promise<Visitor | undefined> {
     const { publicUrl } = this.#provider.options;
     const cookie = cookieOf(headers, sessionCookieName(publicUrl));
     if (cookie === undefined || cookie === "") return undefined;
+    const browser = this.#provider.browserOf(headers);
     const { provider } = await this.#provider.current();
-    const session = await provider.Session.find(cookie);
+    const session = await this.#provider.within({ call, browser }, () =>
+      provider.Session.find(cookie),
+    );
     if (session?.accountId === undefined || session.loginTs === undefined) return undefined;
     return {
       accountId: session.accountId,

@@ -1,16 +1,16 @@
 import type { EventEmitter } from "node:events";
-import type { Provider } from "oidc-provider";
-import { DatabaseUnavailable } from "../../store/provider-database.ts";
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
+import { ReusedTokens, type ReuseEvent } from "./adapter/reused-tokens.ts";
 import type { EmbeddedProviderOptions } from "./embedded-options.ts";
-import { clientDetails } from "./request/client-details.ts";
+import { listenForFailedClients } from "./failed-clients.ts";
 import { restoreAuthorization } from "./request/kept-authorization.ts";
-import type { ProviderEvent } from "./request/provider-events.ts";
-import { recordEvent } from "./request/record-event.ts";
+import { clientDetails, recordEvent } from "./request/provider-events.ts";
+import { describeInBody, requestError } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
 
 /** The audit events of a token or code that was used again, by grant type. */
-const REUSED: Readonly<Record<string, ProviderEvent["event"]>> = {
+const REUSED: Readonly<Record<string, ReuseEvent>> = {
   refresh_token: "refresh_token.reused",
   authorization_code: "authorization_code.reused",
   "urn:ietf:params:oauth:grant-type:device_code": "device_code.reused",
@@ -26,26 +26,23 @@ export function listen(
   /** The response waits for it. */
   const pend = (work: Promise<unknown>): void => {
     const done = work.catch((error: unknown) =>
-      log.error({ err: error }, "the access tokens of an ended login still count"),
+      log.error({ error }, "the access tokens of an ended login still count"),
     );
     requestScope.getStore()?.pending.push(done);
   };
-  const endTokens = (): void => {
-    const sid = requestScope.getStore()?.usedSid;
-    if (sid !== undefined) pend(revocations.revoke({ kind: "sid", value: sid }));
-  };
+  listenForFailedClients(provider, options);
+  const reused = new ReusedTokens(options, revocations);
   provider.on("grant.revoked", (ctx) => {
-    if (ctx.oidc.route === "revocation") endTokens();
+    const { usedSid: sid, usedAccountId: accountId } = requestScope.getStore() ?? {};
+    if (ctx.oidc.route === "revocation") {
+      if (sid !== undefined) pend(revocations.revoke({ kind: "sid", value: sid }));
+      recordRevocation(options, ctx);
+    }
     // At the token endpoint it means that what was presented had been used.
     if (ctx.oidc.route !== "token") return;
-    endTokens();
-    const accountId = ctx.oidc.account?.accountId;
-    recordEvent(options, {
-      event: REUSED[String(ctx.oidc.params?.["grant_type"])] ?? "refresh_token.reused",
-      riskLevel: "HIGH",
-      ...(accountId === undefined ? {} : { accountId }),
-      ...clientDetails(ctx),
-    });
+    pend(reused.end({ accountId, sid }));
+    const event = REUSED[String(ctx.oidc.params?.["grant_type"])] ?? "refresh_token.reused";
+    reused.record({ event, accountId, ...clientDetails(ctx) });
   });
   provider.on("end_session.success", (ctx) => {
     if (ctx.oidc.params?.["logout"] === undefined) return;
@@ -65,13 +62,24 @@ export function listen(
       ...clientDetails(ctx),
     });
   });
-  provider.on("backchannel.error", (_ctx, error, client) => {
-    log.warn({ err: error, client: client.clientId }, "a client was not notified of a logout");
-  });
-  provider.on("server_error", (_ctx, error) => {
-    if (!(error instanceof DatabaseUnavailable)) log.error({ err: error }, "the provider failed");
+  provider.on("server_error", (ctx, error) => {
+    describeInBody(ctx, error);
+    const { nameCause, call } = requestScope.getStore() ?? {};
+    if (nameCause !== undefined) return nameCause(requestError(error));
+    log.error({ error, request_id: call?.requestId }, "the provider failed");
   });
   (provider as EventEmitter).on("error", (error: unknown) =>
-    log.error({ err: error }, "the provider failed"),
+    log.error({ error }, "the provider failed"),
   );
+}
+
+/** A client has ended the login of a person at it, by its refresh token. */
+function recordRevocation(options: EmbeddedProviderOptions, ctx: KoaContextWithOIDC): void {
+  const accountId = requestScope.getStore()?.usedAccountId;
+  recordEvent(options, {
+    event: "token.revoked",
+    riskLevel: "MEDIUM",
+    ...(accountId === undefined ? {} : { accountId }),
+    ...clientDetails(ctx, { kind: "refresh_token" }),
+  });
 }

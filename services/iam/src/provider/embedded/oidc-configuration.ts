@@ -1,26 +1,31 @@
 import type { Client, Configuration, KoaContextWithOIDC } from "oidc-provider";
+import { INTERACTION_PATH, PROVIDER_PATH } from "../../config/provider-paths.ts";
 import type { Pages } from "../../pages/provider-pages.ts";
+import { ClientAdapter } from "./account-clients.ts";
 import type { AdapterContext } from "./adapter/adapter-context.ts";
 import { DocumentAdapter } from "./adapter/document-adapter.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
-import { ClientAdapter } from "./client-adapter.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import {
   clientsOf,
   type EmbeddedProviderOptions,
-  INTERACTION_PATH,
   LOGIN_TIMES,
-  PROVIDER_PATH,
   sessionCookieName,
 } from "./embedded-options.ts";
 import { ALGORITHM, type SigningKey } from "./keys/signing-keys.ts";
+import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
 import { ACCOUNT_PROPERTY, serviceAccountOf } from "./service-accounts/account-client.ts";
+import { refuseLongAssertion } from "./service-accounts/assertion-life.ts";
 import { rememberSigner } from "./service-accounts/used-key.ts";
 import { loadGrant } from "./tokens/load-grant.ts";
 import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./tokens/scopes.ts";
-import { DEVICE_CODE_SECONDS, INTERACTION_SECONDS } from "./tokens/times.ts";
-import { accountClaims, serviceAccountClaims } from "./tokens/token-claims.ts";
+import { accountClaims, grantedClaims, serviceAccountClaims } from "./tokens/token-claims.ts";
+
+/** How long somebody may take to log in, in seconds. */
+const INTERACTION_SECONDS = 1800;
+/** How long a device waits for its approval, in seconds. */
+const DEVICE_CODE_SECONDS = 600;
 
 type OidcErrors = typeof import("oidc-provider")["errors"];
 
@@ -81,8 +86,10 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     jwks: { keys: keys.map((key) => ({ ...key })) as never },
     clients: clients.map(clientMetadata),
     extraClientMetadata: { properties: [ACCOUNT_PROPERTY] },
-    assertJwtClientAuthClaimsAndHeader: (ctx, _claims, _header, client) =>
-      rememberSigner(ctx, client, parts.errors),
+    async assertJwtClientAuthClaimsAndHeader(ctx, claims, _header, client) {
+      refuseLongAssertion(claims, now(), parts.errors);
+      await rememberSigner(ctx, client, parts.errors);
+    },
     clientAuthMethods: ["client_secret_basic", "private_key_jwt", "none"],
     responseTypes: ["code"],
     scopes: [...SCOPES],
@@ -140,10 +147,12 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
         defaultResource: (_ctx, client) => audienceOf(client)[0] ?? RESOURCE,
         useGrantedResource: () => true,
         getResourceServerInfo: (_ctx, resource, client) => {
+          const own = audienceOf(client);
+          // Who has a list gets no token for another audience.
           const audience =
-            resource === RESOURCE
+            resource === RESOURCE && own.length === 0
               ? client.clientId
-              : audienceOf(client).find((one) => one === resource);
+              : own.find((one) => one === resource);
           if (audience === undefined) throw new parts.errors.InvalidTarget();
           return {
             scope: SCOPES.join(" "),
@@ -170,7 +179,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
         return programClaims(ctx.oidc.client, token.jti);
       }
       const { account } = ctx.oidc.account as unknown as FoundAccount;
-      return { ...accountClaims(account), sid: token.sid };
+      return { ...grantedClaims(account, token.scopes), sid: token.sid };
     },
     findAccount: async (_ctx, id) => {
       const account = await accounts.find(id);
@@ -191,11 +200,13 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     rotateRefreshToken: () => true,
     revokeGrantPolicy: (ctx) =>
       !(ctx.oidc.route === "revocation" && ctx.oidc.entities.AccessToken !== undefined),
-    renderError: pages.error,
+    renderError: (ctx, out, error) =>
+      pages.error(ctx, isExposed(error) ? out : describeFailure(ctx, error)),
     // Only to declared addresses, so without its dispatcher, which refuses those of private networks.
     fetch(url, given = {}) {
       const { dispatcher: _, ...init } = given as RequestInit & { dispatcher?: unknown };
-      return globalThis.fetch(url, { ...init, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+      const signal = AbortSignal.timeout(options.fetchTimeoutMs ?? FETCH_TIMEOUT_MS);
+      return globalThis.fetch(url, { ...init, signal });
     },
     ttl: {
       AccessToken: ACCESS_TOKEN_SECONDS,
@@ -215,6 +226,11 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
   };
 }
 
+/** Whether it is an error of OAuth, and not one of the service. */
+function isExposed(error: Error): boolean {
+  return "expose" in error && error.expose === true;
+}
+
 /** How long an access token is valid: not longer than the key of a service account that it is issued for. */
 function secondsOfToken(now: number): number {
   const { expireTime = Number.POSITIVE_INFINITY } = requestScope.getStore()?.usedKey ?? {};
@@ -225,7 +241,7 @@ function secondsOfToken(now: number): number {
 /** What `findAccount` returns. */
 interface FoundAccount {
   readonly accountId: string;
-  readonly account: import("../../accounts/account.ts").Account;
+  readonly account: import("../../people/accounts/account.ts").Account;
   readonly claims: () => Promise<{ sub: string }>;
   readonly [key: string]: unknown;
 }

@@ -1,7 +1,7 @@
-import type { RawRequest } from "svc-access/runtime";
 import type { FormPlace, FormTokens } from "../../pages/form-tokens.ts";
 import type { PageParts } from "../../pages/provider-pages.ts";
 import { hash } from "./adapter/sealed-documents.ts";
+import { cookieOf, type RequestHeaders } from "./request/cookies.ts";
 import { LOGOUT_FORM_PATH, USER_CODE_PATH } from "./request/endpoints.ts";
 
 /** The forms that `oidc-provider` takes, by their paths below the issuer. */
@@ -31,26 +31,10 @@ export function ownForms(tokens: FormTokens): Pick<PageParts, "token"> {
 export function isForeignForm(
   tokens: FormTokens,
   path: string,
-  {
-    headers,
-    body,
-  }: { readonly headers: Pick<RawRequest["headers"], "all">; readonly body: Uint8Array },
+  { headers, form }: { readonly headers: RequestHeaders; readonly form: URLSearchParams },
   cookieName: string,
 ): boolean {
   if (!FORMS.has(path)) return false;
   const place = ownFormPlace(path, cookieOf(headers, cookieName));
-  const fields = new URLSearchParams(Buffer.from(body).toString("utf8"));
-  return place === undefined || !tokens.isValid(fields, place);
-}
-
-/** The first value of a cookie, as `oidc-provider` reads it. */
-export function cookieOf(
-  headers: Pick<RawRequest["headers"], "all">,
-  name: string,
-): string | undefined {
-  for (const part of headers.all("cookie").join(";").split(";")) {
-    const at = part.indexOf("=");
-    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
-  }
-  return undefined;
+  return place === undefined || !tokens.isValid(form, place);
 }

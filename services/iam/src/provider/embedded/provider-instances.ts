@@ -1,18 +1,20 @@
-import type { Provider } from "oidc-provider";
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { MissingKeyError } from "../../ground/secrets/secret-box.ts";
+import type { ProviderDatabase } from "../../ground/store/provider-database.ts";
+import type { Rotation } from "../../ground/store/provider-keys.ts";
 import type { FormTokens } from "../../pages/form-tokens.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
-import { type Pages, providerPages } from "../../pages/provider-pages.ts";
-import { MissingKeyError } from "../../secrets/secret-box.ts";
-import type { ProviderDatabase } from "../../store/provider-database.ts";
-import type { Rotation } from "../../store/provider-keys.ts";
+import type { PageView } from "../../pages/page-view.ts";
+import { providerPages } from "../../pages/provider-pages.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
-import { createInstance } from "./create-instance.ts";
+import { createInstance, type InstanceParts } from "./create-instance.ts";
 import type { EmbeddedProviderOptions } from "./embedded-options.ts";
 import { type SigningKey, SigningKeys, versionOf } from "./keys/signing-keys.ts";
+import type { LogoutNotices } from "./logout-notices.ts";
 import { ownForms } from "./own-forms.ts";
-import { viewOf } from "./request/page-view-of.ts";
-import { recordEvent } from "./request/record-event.ts";
-import { requestError } from "./request/unavailable.ts";
+import { recordEvent } from "./request/provider-events.ts";
+import { requestError } from "./request/provider-failure.ts";
+import { requestScope } from "./request/request-scope.ts";
 
 /** A provider with the keys of a moment. */
 export interface Instance {
@@ -23,11 +25,18 @@ export interface Instance {
   readonly callback: (request: object, response: object) => Promise<void>;
 }
 
+/** What the instances share with the parts around them. */
+export interface SharedParts {
+  readonly forms: FormTokens;
+  readonly design: PageDesign;
+  readonly notices: LogoutNotices;
+}
+
 /** The provider with the keys of now: another one for each change of the keys. */
 export class ProviderInstances {
   readonly #options: EmbeddedProviderOptions;
   readonly #stores: ProviderStores;
-  readonly #pages: Pages;
+  readonly #parts: InstanceParts;
   readonly #keys: SigningKeys;
   #instance: Promise<Instance> | undefined;
   #missing: MissingKeyError | undefined;
@@ -36,12 +45,13 @@ export class ProviderInstances {
     options: EmbeddedProviderOptions,
     database: ProviderDatabase,
     stores: ProviderStores,
-    { forms, design }: { readonly forms: FormTokens; readonly design: PageDesign },
+    { forms, design, notices }: SharedParts,
   ) {
     const { box, now, keyTimes, newKey } = options;
     this.#options = options;
     this.#stores = stores;
-    this.#pages = providerPages({ ...ownForms(forms), view: (ctx) => viewOf(design, ctx) });
+    const pages = providerPages({ ...ownForms(forms), view: (ctx) => viewOf(design, ctx) });
+    this.#parts = { pages, notices };
     this.#keys = new SigningKeys(database, box, keyEvents(options), {
       ...(keyTimes === undefined ? {} : { times: keyTimes }),
       ...(now === undefined ? {} : { now }),
@@ -124,7 +134,7 @@ export class ProviderInstances {
     const oidc = await import("oidc-provider");
     const keys = await this.#keys.load();
     const version = joined(versionOf(keys), await this.#refreshClients());
-    const provider = createInstance(oidc, this.#options, keys, this.#stores, this.#pages);
+    const provider = createInstance(oidc, this.#options, keys, this.#stores, this.#parts);
     return { provider, keys, version, callback: provider.callback() as never };
   }
 }
@@ -141,4 +151,15 @@ function keyEvents(options: EmbeddedProviderOptions) {
     keyRotated: (kid: string, retired = "") =>
       recordEvent(options, { event: "signing_key.rotated", riskLevel, details: { kid, retired } }),
   };
+}
+
+/** The view for a request of `oidc-provider`. */
+function viewOf(design: PageDesign, ctx: KoaContextWithOIDC): PageView {
+  const { requestId = "" } = requestScope.getStore()?.call ?? {};
+  const headers = { all: (name: string) => [ctx.get(name)] };
+  const query = new URLSearchParams(ctx.querystring);
+  // Errors of requests that were not read have no parameters.
+  const { params } = (ctx.oidc ?? {}) as { readonly params?: Readonly<Record<string, unknown>> };
+  const locales = params?.["ui_locales"] ?? query.get("ui_locales");
+  return design.view({ headers, query }, { requestId }, locales);
 }

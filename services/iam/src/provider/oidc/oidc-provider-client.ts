@@ -9,8 +9,7 @@ import type {
 } from "../identity-provider.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { OidcClientOptions } from "./oidc-client-options.ts";
-import { explainProviderError } from "./provider-errors.ts";
-import { ProviderDocumentError } from "./provider-fault.ts";
+import { explainProviderError, ProviderDocumentError } from "./provider-errors.ts";
 
 /** How long what discovery found is used. */
 const DISCOVERY_TTL_MS = 10 * 60_000;

@@ -46,7 +46,11 @@ test("a browser logs in with Casdoor, and ends the session there and its tokens"
   const next = await logOut(browser);
   expect(new URL(next).origin + new URL(next).pathname).toBe(`${it.casdoor.origin}/api/logout`);
   expect(await whoIs(it.iam, browser)).toBe(401);
-  await expect.poll(async () => (await it.me(accessToken)).status).toBe(401);
+  await expect
+    .poll(async () => (await it.me(accessToken)).status, {
+      message: "the token of the ended session is refused",
+    })
+    .toBe(401);
   // Casdoor finds the session by the record of the tokens, and ends both.
   const back = await it.casdoor.visit(next);
   expect(back.origin + back.pathname).toBe(it.iam.origin + LOGOUT);

@@ -3,7 +3,7 @@ import type { ServiceDatabase } from "svc-access/database";
 import { createGrpcClient } from "svc-access/runtime";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { IAMAuthService, TokenKind } from "../../../gen/svc/iam/v1/auth_pb.ts";
-import type { IamTables } from "../../../src/store/tables.ts";
+import type { IamTables } from "../../../src/ground/store/tables.ts";
 import { ALICE, IamWithCasdoor } from "../../support/casdoor/iam-with-casdoor.ts";
 import { APPLICATION, failed } from "../../support/casdoor/stand-in-casdoor.ts";
 import { INTERNAL_TOKEN } from "../../support/iam-service.ts";
@@ -70,7 +70,11 @@ test.each(["accessToken", "refreshToken"] as const)(
     } finally {
       await hub.close();
     }
-    await expect.poll(async () => (await it.me(tokens.accessToken)).status).toBe(401);
+    await expect
+      .poll(async () => (await it.me(tokens.accessToken)).status, {
+        message: "the access token is refused after the revocation",
+      })
+      .toBe(401);
     expect((await it.refresh(tokens.refreshToken)).body.code).toBe("INVALID_ARGUMENT");
     expect([...it.casdoor.oauth.records.keys()]).not.toContain(`${jti}`.replace("admin/", ""));
   },
@@ -87,7 +91,11 @@ test("a token that Casdoor does not end has ended at services, and the caller ge
   const before = deletions().length;
   expect((await it.revoke(accessToken)).body.code).toBe("UNAVAILABLE");
   expect(deletions()).toHaveLength(before + 1);
-  await expect.poll(async () => (await it.me(accessToken)).status).toBe(401);
+  await expect
+    .poll(async () => (await it.me(accessToken)).status, {
+      message: "the access token is refused though Casdoor did not end it",
+    })
+    .toBe(401);
   expect((await it.refresh(refreshToken)).body.code).toBe("INVALID_ARGUMENT");
 });
 
@@ -97,7 +105,11 @@ test.each([1e300, 253_402_300_799])("a refresh token until %d ends, too", async 
   await it.exchange(await it.callback());
   const [record] = [...it.casdoor.oauth.records.values()].slice(-1);
   expect((await it.revoke(record?.refreshToken ?? "")).status).toBe(200);
-  await expect.poll(async () => (await it.me(accessToken)).status).toBe(401);
+  await expect
+    .poll(async () => (await it.me(accessToken)).status, {
+      message: "the access token is refused after the revocation",
+    })
+    .toBe(401);
 });
 
 test("a revocation is kept as long as the token is accepted", async () => {

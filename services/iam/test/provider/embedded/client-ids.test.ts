@@ -1,9 +1,9 @@
 /** The ids of clients and users, which are one space of names in relations and in the audit. */
 import type { ServiceDatabase } from "svc-access/database";
 import { expect, test } from "vitest";
-import { ServiceAccounts } from "../../../src/accounts/service-accounts/service-accounts.ts";
-import type { ServiceAccountTables } from "../../../src/store/service-account-tables.ts";
-import type { IamTables } from "../../../src/store/tables.ts";
+import type { ServiceAccountTables } from "../../../src/ground/store/service-account-tables.ts";
+import type { IamTables } from "../../../src/ground/store/tables.ts";
+import { ServiceAccounts } from "../../../src/people/accounts/service-accounts/service-accounts.ts";
 import { addUser, databaseOf } from "../../support/browser-login.ts";
 import { type IamService, startIam } from "../../support/iam-service.ts";
 

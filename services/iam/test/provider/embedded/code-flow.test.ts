@@ -51,6 +51,36 @@ test("a person logs in by the code flow with PKCE, and comes back [IDP-1]", asyn
   expect(tokens.expires_in).toBe(300);
 });
 
+const WHOSE = ["id", "owner", "sid", "sub", "subject_type"];
+const NAMES = ["displayName", "name", "preferred_username"];
+test.each([
+  ["openid", WHOSE],
+  ["openid offline_access", WHOSE],
+  ["openid email", [...WHOSE, "email"]],
+  ["openid profile", [...WHOSE, ...NAMES]],
+  ["openid profile email", [...WHOSE, ...NAMES, "email"]],
+])(
+  "with the scopes %s, a client gets these claims, also after a refresh",
+  async (scope, claims) => {
+    const tokens = await logIn(configuration, new Browser(iam.origin), { scope });
+    const next = await client.refreshTokenGrant(configuration, tokens.refresh_token ?? "");
+    for (const { access_token } of [tokens, next]) {
+      const known = [...WHOSE, ...NAMES, "email"];
+      const names = Object.keys(decodeJwt(access_token)).filter((name) => known.includes(name));
+      expect(names.sort()).toEqual(claims.toSorted());
+    }
+  },
+);
+
+test("a refresh for fewer scopes gets fewer claims", async () => {
+  const tokens = await logIn(configuration, new Browser(iam.origin));
+  const next = await client.refreshTokenGrant(configuration, tokens.refresh_token ?? "", {
+    scope: "openid profile",
+  });
+  expect(decodeJwt(next.access_token)).toMatchObject({ sub: ALICE.id, name: ALICE.displayName });
+  expect(decodeJwt(next.access_token)).not.toHaveProperty("email");
+});
+
 test("the access token has all claims that services and the edge read, and verifies by the keys [IDP-2]", async () => {
   const tokens = await logIn(configuration, new Browser(iam.origin));
   const jwks = (await (await fetch(`${iam.issuer}/jwks`)).json()) as JSONWebKeySet;
@@ -123,8 +153,12 @@ test("a wrong password is reported, is audited without what was typed, and can b
   const begun = await begin(configuration, { login_hint: '"><script>alert(1)</script>' });
   const page = await browser.open(begun.url.href);
   expect(page.text).not.toContain("<script");
-  const again = await enter(browser, page, { username: "hunter2-typed", password: "wrong-typed" });
+  const username = '"><b>hunter2-typed';
+  const again = await enter(browser, page, { username, password: "wrong-typed" });
   expect(again.status).toBe(401);
+  // The person need not enter it again.
+  expect(again.text).toMatch(/name="username"[^>]* value="&quot;&gt;&lt;b&gt;hunter2-typed"/);
+  expect(again.text).not.toContain("wrong-typed");
   expect(again.text).toContain("The user name or the password is wrong.");
   const back = await enter(browser, again);
   await redeem(configuration, back.url, begun);
@@ -137,7 +171,7 @@ test("a wrong password is reported, is audited without what was typed, and can b
 });
 
 test.each([
-  [{ outcome: "slowed", retryAfterMs: 61_500 }, 429, "62", "Try again in 62 seconds"],
+  [{ outcome: "slowed", retryAfterMs: 61_500 }, 429, "62", "Try again in 62 s"],
   [{ outcome: "busy" }, 503, "5", "Too many people"],
 ] as const)("somebody who is %j learns when to try again", async (answer, status, after, text) => {
   const browser = new Browser(iam.origin);
@@ -174,7 +208,7 @@ test("a disabled account can neither log in nor refresh", async () => {
   iam.accounts.add(ALICE);
 });
 
-test("pages allow no scripts, frames or other origins, and are not stored", async () => {
+test("pages allow no scripts, frames or other origins, and are not stored [PAGE-5]", async () => {
   const browser = new Browser(iam.origin);
   const page = await browser.open((await begin(configuration)).url.href);
   const response = await browser.request(page.url);

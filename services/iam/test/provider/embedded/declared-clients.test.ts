@@ -2,13 +2,13 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { AuditRecord } from "svc-access/runtime";
 import { expect, test } from "vitest";
+import { EncryptionKeys } from "../../../src/ground/secrets/encryption-keys.ts";
+import { SecretBox } from "../../../src/ground/secrets/secret-box.ts";
+import { saveDocument } from "../../../src/ground/store/document-rows.ts";
 import { sealedPlace } from "../../../src/provider/embedded/adapter/sealed-documents.ts";
 import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
 import { DeclaredClients } from "../../../src/provider/embedded/declared-clients.ts";
-import { EncryptionKeys } from "../../../src/secrets/encryption-keys.ts";
-import { SecretBox } from "../../../src/secrets/secret-box.ts";
-import { saveDocument } from "../../../src/store/document-rows.ts";
-import { sqlite, type TestDatabase } from "../../support/databases.ts";
+import { stackDatabase, type TestDatabase } from "../../support/databases.ts";
 
 const client = (name: string, more: Partial<ClientDeclaration> = {}): ClientDeclaration => ({
   id: randomUUID(),
@@ -41,7 +41,7 @@ function replica(at: TestDatabase, box: SecretBox, clients: readonly ClientDecla
 }
 
 test("a replica follows what another one has applied, and its version says so [CMD-8]", async () => {
-  const [at, box] = [await sqlite(), newBox()];
+  const [at, box] = [await stackDatabase(), newBox()];
   const one = replica(at, box, [TV]);
   const other = replica(at, box, [TV]);
   await one.declared.start();
@@ -69,7 +69,7 @@ test("a replica follows what another one has applied, and its version says so [C
 });
 
 test("a replica without the key of another one keeps its clients, and says what is missing [CMD-8]", async () => {
-  const [at, box] = [await sqlite(), newBox()];
+  const [at, box] = [await stackDatabase(), newBox()];
   const one = replica(at, box, [TV]);
   await one.declared.start();
   const version = await one.declared.refresh();
@@ -81,8 +81,25 @@ test("a replica without the key of another one keeps its clients, and says what 
   ]);
 });
 
+test("a replica keeps its clients where all rows are gone, and says how they come back [CMD-8]", async () => {
+  const [at, box] = [await stackDatabase(), newBox()];
+  const one = replica(at, box, [TV]);
+  await one.declared.start();
+  const version = await one.declared.refresh();
+  await at.open().kysely.deleteFrom("iam_provider_documents").execute();
+  expect(await one.declared.refresh()).toBe(version);
+  expect(one.declared.declared).toEqual([TV]);
+  expect(one.warnings).toEqual([
+    expect.stringContaining("restart the service, or run svc-iam client apply"),
+  ]);
+  // None is something else.
+  await one.declared.apply([]);
+  expect(await one.declared.refresh()).not.toBe(version);
+  expect(one.declared.declared).toEqual([]);
+});
+
 test("clients that an earlier version has stored by their digests are not another one [IAM-14]", async () => {
-  const [at, box] = [await sqlite(), newBox()];
+  const [at, box] = [await stackDatabase(), newBox()];
   const { secret: _, ...own } = OWN;
   for (const one of [own, TV]) {
     const digest = createHash("sha256").update(JSON.stringify(one)).digest("base64url");

@@ -92,7 +92,13 @@ test("a device is logged in by a browser, keeps its login when the browser logs 
   const inBrowser = await logIn(web, browser);
   await approve(browser, begun);
   const tokens = await waiting;
-  expect(decodeJwt(tokens.access_token)).toMatchObject({ sub: ALICE.id, subject_type: "user" });
+  expect(decodeJwt(tokens.access_token)).toMatchObject({
+    sub: ALICE.id,
+    subject_type: "user",
+    name: ALICE.displayName,
+    preferred_username: "alice",
+  });
+  expect(decodeJwt(tokens.access_token)).not.toHaveProperty("email");
   expect(tokens.claims()?.["sid"]).not.toBe(inBrowser.claims()?.["sid"]);
   expect((await iam.events("device.approved"))[0]?.data).toMatchObject({
     resource: `user:${ALICE.id}`,
@@ -109,6 +115,28 @@ test("a device is logged in by a browser, keeps its login when the browser logs 
   expect(await iam.provider.endSession(device?.id ?? "", randomUUID())).toBe(false);
   expect(await iam.provider.endSession(device?.id ?? "", ALICE.id)).toBe(true);
   await expect(client.refreshTokenGrant(tv, next.refresh_token ?? "")).rejects.toMatchObject({
+    error: "invalid_grant",
+  });
+});
+
+test("a device code that is used again ends the login, which is audited [IDP-23]", async () => {
+  const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid profile" });
+  const poll = { ...begun, interval: 1 };
+  const waiting = client.pollDeviceAuthorizationGrant(tv, poll);
+  const browser = new Browser(iam.origin);
+  await logIn(web, browser);
+  await approve(browser, begun);
+  const tokens = await waiting;
+  expect(await iam.events("device_code.reused")).toEqual([]);
+  await expect(client.pollDeviceAuthorizationGrant(tv, poll)).rejects.toMatchObject({
+    error: "invalid_grant",
+  });
+  const events = await iam.events("device_code.reused");
+  expect(events.map(({ subject, data }) => [subject, data.risk_level, data.details])).toEqual([
+    [`user:${ALICE.id}`, "HIGH", { client: TV.id }],
+  ]);
+  expect(JSON.stringify(events)).not.toContain(begun.device_code);
+  await expect(client.refreshTokenGrant(tv, tokens.refresh_token ?? "")).rejects.toMatchObject({
     error: "invalid_grant",
   });
 });
@@ -187,6 +215,7 @@ test.each<[string, ClientDeclaration, readonly string[]]>([
   ["of another client", ROBOT, [NOTES]],
   ["that is the id of another client", CALLER, [CONSOLE.id]],
   ["that begins alike", CALLER, ["urn:acme:note"]],
+  ["that stands for the id of who has no list", CALLER, ["urn:svc-access:platform"]],
   ["that is longer", CALLER, [`${HUB}/x`]],
   ["in another case", CALLER, ["URN:ACME:NOTES"]],
   ["with a slash at its end", CALLER, [`${HUB}/`]],
@@ -249,6 +278,7 @@ test("introspection describes to a client its own tokens only", async () => {
 test("a revoked access token leaves the login; a revoked refresh token ends it and its access tokens", async () => {
   const browser = new Browser(iam.origin);
   const tokens = await logIn(web, browser);
+  const before = (await iam.events("token.revoked")).length;
   await client.tokenRevocation(web, tokens.access_token);
   expect(await client.tokenIntrospection(web, tokens.access_token)).toEqual({ active: false });
   const next = await client.refreshTokenGrant(web, tokens.refresh_token ?? "");
@@ -258,8 +288,18 @@ test("a revoked access token leaves the login; a revoked refresh token ends it a
     error: "invalid_grant",
   });
   expect(await client.tokenIntrospection(web, next.access_token)).toEqual({ active: false });
-  expect(await iam.events("token.revoked")).not.toEqual([]);
+  const events = (await iam.events("token.revoked")).slice(before);
+  const revoked = events.map(({ subject, data }) => [subject, data.risk_level, data.details]);
+  const of = { client: CONSOLE.id };
+  expect(revoked).toEqual([
+    [`user:${ALICE.id}`, "LOW", { ...of, kind: "access_token" }],
+    [`user:${ALICE.id}`, "MEDIUM", { ...of, kind: "refresh_token" }],
+  ]);
 });
+
+/** The events of what was slowed. */
+const slowed = async () =>
+  (await iam.events("login.slowed")).map(({ data }) => [data.risk_level, data.details]);
 
 test("who guesses user codes is slowed, by address [IDP-8]", async () => {
   const browser = new Browser(iam.origin);
@@ -269,7 +309,8 @@ test("who guesses user codes is slowed, by address [IDP-8]", async () => {
     answer = await browser.submit(page, { user_code: `BBBB-BBB${"BCDFGHJK"[count]}` });
   }
   expect(answer.status).toBe(429);
-  expect(answer.text).toMatch(/Try again in \d+ seconds/);
+  expect(answer.text).toMatch(/Try again in \d+ s/);
+  expect(await slowed()).toEqual([["MEDIUM", { reason: "user_codes" }]]);
 });
 
 test("who starts many device logins is refused for a while, by address", async () => {
@@ -283,5 +324,10 @@ test("who starts many device logins is refused for a while, by address", async (
   for (let count = 0; count < 40 && answer.status === 200; count++) answer = await start();
   expect(answer.status).toBe(429);
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(await answer.json()).toMatchObject({ error: "slow_down" });
+  expect(await answer.json()).toMatchObject({ error: "temporarily_unavailable" });
+  expect(await slowed()).toContainEqual(["MEDIUM", { reason: "device_starts" }]);
+  const before = (await slowed()).length;
+  for (let count = 0; count < 30; count++) await start();
+  // A flood of them is a few events.
+  expect((await slowed()).length - before).toBeLessThan(10);
 });

@@ -4,11 +4,11 @@ import type { AddressInfo } from "node:net";
 import { CompactSign, decodeJwt, decodeProtectedHeader, importJWK, UnsecuredJWT } from "jose";
 import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EncryptionKeys } from "../../../src/ground/secrets/encryption-keys.ts";
+import { SecretBox } from "../../../src/ground/secrets/secret-box.ts";
+import { ProviderDatabase } from "../../../src/ground/store/provider-database.ts";
 import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
 import { type SigningKey, SigningKeys } from "../../../src/provider/embedded/keys/signing-keys.ts";
-import { EncryptionKeys } from "../../../src/secrets/encryption-keys.ts";
-import { SecretBox } from "../../../src/secrets/secret-box.ts";
-import { ProviderDatabase } from "../../../src/store/provider-database.ts";
 import { Browser } from "../../support/browser.ts";
 import {
   CONSOLE,
@@ -288,6 +288,7 @@ describe("the assertion of a client", () => {
 
   test("is accepted as it should be", async () => {
     expect((await present(await assertion())).status).toBe(200);
+    expect((await present(await assertion({ exp: now() + 3600 }))).status).toBe(200);
   });
 
   test.each([
@@ -311,6 +312,8 @@ describe("the assertion of a client", () => {
     ["22 no exp", () => assertion({ exp: undefined })],
     ["22 an exp that is text", () => assertion({ exp: "never" })],
     ["22 an exp that has passed", () => assertion({ exp: now() - 120 })],
+    ["22 an exp in two hours", () => assertion({ exp: now() + 7200 })],
+    ["22 an exp that no database can store", () => assertion({ exp: 1e300 })],
     ["22 an nbf to come", () => assertion({ nbf: now() + 120 })],
     ["23 no audience", () => assertion({ aud: undefined })],
     ["23 another audience", () => assertion({ aud: "https://evil.example.com" })],

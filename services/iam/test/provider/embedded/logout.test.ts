@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import * as client from "openid-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { pending } from "../../../../../test/support/pending.ts";
 import { Browser } from "../../support/browser.ts";
 import { ALICE } from "../../support/memory-accounts.ts";
 import {
@@ -15,11 +16,14 @@ import {
   stopAll,
 } from "../../support/provider-server.ts";
 
-const told: string[] = [];
+const received: string[] = [];
+/** What the client waits for before it answers. */
+let released = Promise.resolve();
 const listener = createServer(async (request, response) => {
   let body = "";
   for await (const chunk of request) body += chunk;
-  told.push(new URLSearchParams(body).get("logout_token") ?? "");
+  received.push(new URLSearchParams(body).get("logout_token") ?? "");
+  await released;
   response.end();
 });
 
@@ -39,7 +43,10 @@ afterAll(async () => {
 });
 
 async function expectTold(sid: unknown) {
-  const token = told.at(-1) ?? "";
+  await expect
+    .poll(() => received.length, { message: "the client is told of a logout" })
+    .toBeGreaterThan(0);
+  const token = received.pop() ?? "";
   const keys = createRemoteJWKSet(new URL(`${iam.issuer}/jwks`));
   const { payload } = await jwtVerify(token, keys, {
     issuer: iam.issuer,
@@ -116,4 +123,40 @@ test("a session that is ended elsewhere ends its tokens, and the clients are not
   const again = await browser.open((await begin(web)).url.href);
   expect(again.text).toContain('name="password"');
   expect(await iam.provider.endSession(sessions[0]?.id ?? "", ALICE.id)).toBe(false);
+});
+
+test("nobody waits for a client that does not answer", async () => {
+  const { port } = listener.address() as AddressInfo;
+  const backchannelLogoutUri = `http://localhost:${port}/logged-out`;
+  // Whoever waited would not go on before the test has failed.
+  const patient = await startProvider({
+    clients: [{ ...CONSOLE, backchannelLogoutUri }],
+    fetchTimeoutMs: 3_600_000,
+  });
+  const app = await patient.configure(CONSOLE);
+  received.length = 0;
+  const answer = pending();
+  released = answer.promise;
+  onTestFinished(answer.resolve);
+  const browser = new Browser(patient.origin);
+  const tokens = await logIn(app, browser);
+  const id_token_hint = tokens.id_token ?? "";
+  const page = await browser.open(client.buildEndSessionUrl(app, { id_token_hint }).href);
+  expect((await browser.submit(page, { logout: "yes" })).text).toContain("Logged out");
+  await logIn(app, new Browser(patient.origin));
+  expect(await patient.provider.endSessions(ALICE.id)).toBe(1);
+  await expect.poll(() => received.length, { message: "the client is told of both" }).toBe(2);
+  expect(patient.logged).toEqual([]);
+  received.length = 0;
+});
+
+test("a session ends also where no client can be notified of it", async () => {
+  await iam.provider.endSessions(ALICE.id);
+  await logIn(web, new Browser(iam.origin));
+  vi.spyOn(iam.provider, "current").mockRejectedValueOnce(new Error("no key can be read"));
+  expect(await iam.provider.endSessions(ALICE.id)).toBe(1);
+  expect(await iam.provider.sessions.list(ALICE.id)).toEqual([]);
+  expect(iam.logged.splice(0)).toEqual([
+    expect.stringMatching(/^a client was not notified of a logout .*no key can be read/),
+  ]);
 });

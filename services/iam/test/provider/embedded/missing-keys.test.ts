@@ -1,11 +1,11 @@
 /** A replica whose key file lacks a key that another replica encrypts with. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import * as client from "openid-client";
 import { afterEach, expect, test } from "vitest";
-import { EncryptionKeys } from "../../../src/secrets/encryption-keys.ts";
-import { MissingKeyError, SecretBox } from "../../../src/secrets/secret-box.ts";
+import { EncryptionKeys } from "../../../src/ground/secrets/encryption-keys.ts";
+import { MissingKeyError, SecretBox } from "../../../src/ground/secrets/secret-box.ts";
 import { Browser } from "../../support/browser.ts";
-import { sqlite } from "../../support/databases.ts";
+import { stackDatabase } from "../../support/databases.ts";
 import {
   CONSOLE,
   KEYS,
@@ -19,7 +19,7 @@ afterEach(stopAll);
 
 /** One with both keys, and one that lacks the key of the other. */
 async function replicas() {
-  const at = await sqlite();
+  const at = await stackDatabase();
   const fresh = randomBytes(32).toString("base64");
   const keys = EncryptionKeys.parse(`${fresh}\n${KEYS}`);
   const one = await startProvider({ at, box: new SecretBox(keys) });
@@ -74,8 +74,33 @@ test("answers a refresh with 503, names the key in its log, and the login contin
   const configuration = await one.configure(CONSOLE);
   const tokens = await logIn(configuration, new Browser(one.origin));
   const refused = await refreshAt(other, tokens.refresh_token);
-  expect([refused.status, await refused.json()]).toMatchObject([503, { error: "server_error" }]);
-  expect(other.logged.join("")).toContain(`the key ${keyId}, which is not in`);
+  expect([refused.status, await refused.json()]).toMatchObject([
+    503,
+    { error: "temporarily_unavailable" },
+  ]);
+  expect(JSON.stringify(other.server.logLines())).toContain(`the key ${keyId}, which is not in`);
   const next = await client.refreshTokenGrant(configuration, tokens.refresh_token ?? "");
   expect(next.access_token).toBeDefined();
+});
+
+test("answers a form that another replica has sealed with 409, and names the key in its log", async () => {
+  const { one, start, keyId } = await replicas();
+  const other = await start();
+  await other.provider.load();
+  const cookie = "iam_session=a-session-of-a-browser";
+  const browser = createHash("sha256").update("a-session-of-a-browser").digest("base64url");
+  const form_token = one.provider.forms.issue({ form: "device", browser });
+  const send = (iam: RunningProvider, token: string) =>
+    fetch(`${iam.origin}/v1/iam/oidc/device`, {
+      method: "POST",
+      headers: { cookie, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ form_token: token, user_code: "BBBB-BBBB" }),
+    });
+  expect((await send(other, "x")).status).toBe(403);
+  for (let count = 0; count < 3; count++) {
+    expect((await send(other, form_token)).status).toBe(409);
+  }
+  const lines = other.logged.filter((line) => line.includes(`the key ${keyId}, which is not in`));
+  expect(lines).toHaveLength(1);
+  expect((await send(one, form_token)).status).not.toBe(409);
 });

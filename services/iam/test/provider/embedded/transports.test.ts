@@ -2,7 +2,7 @@ import { connect } from "node:http2";
 import { DatabaseError } from "svc-access/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser } from "../../support/browser.ts";
-import { sqlite } from "../../support/databases.ts";
+import { stackDatabase } from "../../support/databases.ts";
 import {
   begin,
   CONSOLE,
@@ -76,7 +76,7 @@ test("a path that the provider does not have is not found", async () => {
 });
 
 test("while the database fails, requests are answered 503, and say nothing of it", async () => {
-  const at = await sqlite();
+  const at = await stackDatabase();
   const opened = at.open();
   let isDown = false;
   const database = new Proxy(opened, {

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { ServiceDatabase } from "svc-access/database";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { IamTables } from "../../../src/store/tables.ts";
+import type { IamTables } from "../../../src/ground/store/tables.ts";
 import { AS_HUB, type IamService, startIam } from "../../support/iam-service.ts";
 
 const CLIENT = { id: randomUUID(), secret: "the secret of the client" };
@@ -155,7 +155,9 @@ test("a revoked access token is refused by services before it expires [IDP-15]",
   expect((await revoke(full, token)).status).toBe(200);
   expect(asked.revoke).toEqual([token, token]);
   expect(await feedOf(full)).toContain(decodeJwt(token).jti);
-  await expect.poll(() => statusOf(full, token)).toBe(401);
+  await expect
+    .poll(() => statusOf(full, token), { message: "the revoked token is refused" })
+    .toBe(401);
   expect(await statusOf(full, other)).toBe(200);
 });
 
@@ -184,12 +186,20 @@ test.each<[string, () => IamService, "full" | "bare", Answer]>([
   onRevoke = revocation;
   const token = await issue(issuer);
   expect((await revoke(service(), token)).status).toBe(200);
-  await expect.poll(() => statusOf(service(), token)).toBe(401);
+  await expect
+    .poll(() => statusOf(service(), token), {
+      message: "the token is refused though its provider did not end it",
+    })
+    .toBe(401);
 });
 
 test("a token that the provider does not end has ended at services, and the caller gets an error", async () => {
   onRevoke = (response) => response.destroy();
   const token = await issue("full");
   expect((await revoke(full, token)).body.code).toBe("UNAVAILABLE");
-  await expect.poll(() => statusOf(full, token)).toBe(401);
+  await expect
+    .poll(() => statusOf(full, token), {
+      message: "the token is refused though its provider did not end it",
+    })
+    .toBe(401);
 });

@@ -1,6 +1,5 @@
 import type { BoundMethod } from "../../../../../src/runtime/binding/bound-method.ts";
 import type { UnroutedRequest } from "../../../../../src/runtime/chain/call-stages.ts";
-import type { ServerChainParts } from "../../../../../src/runtime/chain/server-chain.ts";
 import type { BuiltInLimits } from "../../../../../src/runtime/grpc/health-and-reflection/built-in-limits.ts";
 import { ServedRpcs } from "../../../../../src/runtime/grpc/served-rpcs.ts";
 import {
@@ -11,7 +10,7 @@ import type { ListeningAddress, TransportServer } from "../../../../../src/runti
 import { WebProtocols } from "../../../../../src/runtime/rpc-over-http/web-protocols.ts";
 import type { RequestBudget } from "../../../../../src/runtime/wire/message-budget.ts";
 import { boundMethods, type EchoHandlers } from "../../../grpc/support/echo-methods.ts";
-import { openChain } from "../../../support/open-chain.ts";
+import { type ChainParts, openChain } from "../../../support/open-chain.ts";
 
 export interface WebServer {
   readonly server: TransportServer;
@@ -24,7 +23,7 @@ export interface WebServer {
 export interface WebServerOptions {
   readonly handlers?: EchoHandlers;
   readonly methods?: readonly BoundMethod[];
-  readonly chain?: Partial<ServerChainParts>;
+  readonly chain?: ChainParts;
   readonly maxBytes?: number;
   readonly origins?: readonly string[];
   readonly limits?: HttpServerOptions["limits"];

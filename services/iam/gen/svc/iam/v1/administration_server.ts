@@ -44,8 +44,6 @@ export interface IAMAuthorizationServiceHandlers {
    *     and MoveGroup. An object that no relationship names is not made here.
    *   - A zone that has an enabled user as its owner keeps one: otherwise the
    *     call fails with FAILED_PRECONDITION.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_WRITE
    */
   writeRelationships: UnaryHandler<
     WriteRelationshipsRequest,

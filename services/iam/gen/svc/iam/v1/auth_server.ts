@@ -55,22 +55,14 @@ export interface IAMAuthServiceHandlers {
   revokeToken: UnaryHandler<RevokeTokenRequest, MessageInitShape<typeof RevokeTokenResponseSchema>>;
   /** Returns the caller. Frontends check their session by it. */
   getMe: UnaryHandler<GetMeRequest, MessageInitShape<typeof GetMeResponseSchema>>;
-  /**
-   * Changes the caller's own profile.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_WRITE
-   */
+  /** Changes the caller's own profile. */
   updateMe: UnaryHandler<UpdateMeRequest, MessageInitShape<typeof UpdateMeResponseSchema>>;
   /** Returns the caller's own preferences, with defaults if none are stored. */
   getUserPreferences: UnaryHandler<
     GetUserPreferencesRequest,
     MessageInitShape<typeof GetUserPreferencesResponseSchema>
   >;
-  /**
-   * Changes the caller's own preferences.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_WRITE
-   */
+  /** Changes the caller's own preferences. */
   updateUserPreferences: UnaryHandler<
     UpdateUserPreferencesRequest,
     MessageInitShape<typeof UpdateUserPreferencesResponseSchema>

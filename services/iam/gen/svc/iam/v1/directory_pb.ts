@@ -98,7 +98,8 @@ export type Group = Message<"svc.iam.v1.Group"> & {
   organizationId: string;
 
   /**
-   * The identifier of the group above. Empty for a group at the top.
+   * The identifier of the group above. Empty for a group at the top, and where the
+   * caller may not see the group above.
    *
    * @generated from field: string parent_id = 3;
    */
@@ -225,8 +226,8 @@ export type ListUsersRequest = Message<"svc.iam.v1.ListUsersRequest"> & {
   query: string;
 
   /**
-   * The identifier of a group that the users are direct members of. Empty: all
-   * users.
+   * The identifier of a group that the users are direct members of, on which the caller
+   * holds `view`. Empty: all users.
    *
    * @generated from field: string group_id = 5;
    */

@@ -624,8 +624,9 @@ export const IAMGroupService: GenService<{
    *
    * Besides `manage`, the caller needs the right to revoke each `owner` and `admin`
    * of any object, and each `permission_admin` and `user_manager` of a zone, that was
-   * granted to its members. Fails with FAILED_PRECONDITION while it has groups below
-   * it, and where a zone would lose its last enabled owner.
+   * granted to its members, and the right to revoke each such relation of a zone that
+   * they hold by groups that it is a member of. Fails with FAILED_PRECONDITION while it
+   * has groups below it, and where a zone would lose its last enabled owner.
    *
    * buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED
    *

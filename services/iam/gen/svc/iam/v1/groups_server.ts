@@ -34,15 +34,9 @@ export interface IAMGroupServiceHandlers {
    *
    * Needs `create_groups` on the organization's zone, or `create_child_groups` on
    * the group above.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_WRITE
    */
   createGroup: UnaryHandler<CreateGroupRequest, MessageInitShape<typeof CreateGroupResponseSchema>>;
-  /**
-   * Returns a group.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED
-   */
+  /** Returns a group. */
   getGroup: UnaryHandler<GetGroupRequest, MessageInitShape<typeof GetGroupResponseSchema>>;
   /**
    * Lists the groups of an organization on which the caller holds `view`, by
@@ -52,11 +46,7 @@ export interface IAMGroupServiceHandlers {
     ListVisibleGroupsRequest,
     MessageInitShape<typeof ListVisibleGroupsResponseSchema>
   >;
-  /**
-   * Changes the name of a group.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED
-   */
+  /** Changes the name of a group. */
   updateGroup: UnaryHandler<UpdateGroupRequest, MessageInitShape<typeof UpdateGroupResponseSchema>>;
   /**
    * Moves a group, with the groups below it, to another place in the tree of its
@@ -68,8 +58,6 @@ export interface IAMGroupServiceHandlers {
    * `manage_permissions` on it. What somebody holds already counts as granted.
    * Fails with FAILED_PRECONDITION where the group would be below itself, or more
    * than 30 groups would be above one another.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED
    */
   moveGroup: UnaryHandler<MoveGroupRequest, MessageInitShape<typeof MoveGroupResponseSchema>>;
   /**
@@ -77,10 +65,9 @@ export interface IAMGroupServiceHandlers {
    *
    * Besides `manage`, the caller needs the right to revoke each `owner` and `admin`
    * of any object, and each `permission_admin` and `user_manager` of a zone, that was
-   * granted to its members. Fails with FAILED_PRECONDITION while it has groups below
-   * it, and where a zone would lose its last enabled owner.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED
+   * granted to its members, and the right to revoke each such relation of a zone that
+   * they hold by groups that it is a member of. Fails with FAILED_PRECONDITION while it
+   * has groups below it, and where a zone would lose its last enabled owner.
    */
   deleteGroup: UnaryHandler<DeleteGroupRequest, MessageInitShape<typeof DeleteGroupResponseSchema>>;
   /**
@@ -89,24 +76,14 @@ export interface IAMGroupServiceHandlers {
    * Besides `manage_members`, the caller needs the right to grant each `owner` and
    * `admin` of any object, and each `permission_admin` and `user_manager` of a zone,
    * that the members hold, also through groups above.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED
    */
   addMember: UnaryHandler<AddMemberRequest, MessageInitShape<typeof AddMemberResponseSchema>>;
-  /**
-   * Removes a member from a group. One that is not a member is not an error.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED
-   */
+  /** Removes a member from a group. One that is not a member is not an error. */
   removeMember: UnaryHandler<
     RemoveMemberRequest,
     MessageInitShape<typeof RemoveMemberResponseSchema>
   >;
-  /**
-   * Lists the direct members of a group, in no order.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED
-   */
+  /** Lists the direct members of a group, in no order. */
   listMembers: UnaryHandler<ListMembersRequest, MessageInitShape<typeof ListMembersResponseSchema>>;
 }
 

@@ -750,7 +750,9 @@ export const WatchRelationshipsRequestSchema: GenMessage<WatchRelationshipsReque
  */
 export type WatchRelationshipsResponse = Message<"svc.iam.v1.WatchRelationshipsResponse"> & {
   /**
-   * The state that the updates made. Empty if there are none.
+   * The state that the updates made. Without updates, the state after changes of types
+   * that the service does not read; empty if there were none either. Continue from the
+   * last one that is not empty.
    *
    * @generated from field: string revision = 1;
    */

@@ -19,8 +19,6 @@ export interface IAMSecondFactorServiceHandlers {
    * factor, which the user adds at the next login. Besides
    * `manage_users`, the caller must own the organization's zone, directly or through
    * groups. Sessions continue.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
    */
   removeUserSecondFactors: UnaryHandler<
     RemoveUserSecondFactorsRequest,

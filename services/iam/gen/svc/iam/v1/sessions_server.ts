@@ -28,11 +28,7 @@ export interface IAMSessionServiceHandlers {
     ListMySessionsRequest,
     MessageInitShape<typeof ListMySessionsResponseSchema>
   >;
-  /**
-   * Ends one of the caller's own sessions, which may be that of the call.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_WRITE
-   */
+  /** Ends one of the caller's own sessions, which may be that of the call. */
   endMySession: UnaryHandler<
     EndMySessionRequest,
     MessageInitShape<typeof EndMySessionResponseSchema>
@@ -41,18 +37,12 @@ export interface IAMSessionServiceHandlers {
    * Ends all of the caller's own sessions except that of the call. Fails with
    * FAILED_PRECONDITION where that one is not known, as for a caller without a
    * token.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_WRITE
    */
   endMyOtherSessions: UnaryHandler<
     EndMyOtherSessionsRequest,
     MessageInitShape<typeof EndMyOtherSessionsResponseSchema>
   >;
-  /**
-   * Lists the sessions of a local user, the one that was used last first.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
-   */
+  /** Lists the sessions of a local user, the one that was used last first. */
   listUserSessions: UnaryHandler<
     ListUserSessionsRequest,
     MessageInitShape<typeof ListUserSessionsResponseSchema>
@@ -61,18 +51,12 @@ export interface IAMSessionServiceHandlers {
    * Ends a session of a local user. Besides `manage_users`, the caller needs every
    * relation to a zone that the user holds, also through groups, or is an owner of
    * the organization's zone.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
    */
   endUserSession: UnaryHandler<
     EndUserSessionRequest,
     MessageInitShape<typeof EndUserSessionResponseSchema>
   >;
-  /**
-   * Ends all sessions of a local user. Needs what EndUserSession needs.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
-   */
+  /** Ends all sessions of a local user. Needs what EndUserSession needs. */
   endUserSessions: UnaryHandler<
     EndUserSessionsRequest,
     MessageInitShape<typeof EndUserSessionsResponseSchema>

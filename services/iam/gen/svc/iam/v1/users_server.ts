@@ -29,26 +29,14 @@ import { IAMLocalUserServicePolicies, IAMPasswordServicePolicies } from "./users
 
 /** The handlers of svc.iam.v1.IAMLocalUserService. A missing handler is a type error. */
 export interface IAMLocalUserServiceHandlers {
-  /**
-   * Lists the local users, by user name.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
-   */
+  /** Lists the local users, by user name. */
   listUsers: UnaryHandler<
     IAMLocalUserServiceListUsersRequest,
     MessageInitShape<typeof IAMLocalUserServiceListUsersResponseSchema>
   >;
-  /**
-   * Creates a local user. The user name must not be taken.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
-   */
+  /** Creates a local user. The user name must not be taken. */
   createUser: UnaryHandler<CreateUserRequest, MessageInitShape<typeof CreateUserResponseSchema>>;
-  /**
-   * Returns a local user.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
-   */
+  /** Returns a local user. */
   getUser: UnaryHandler<
     IAMLocalUserServiceGetUserRequest,
     MessageInitShape<typeof IAMLocalUserServiceGetUserResponseSchema>
@@ -58,8 +46,6 @@ export interface IAMLocalUserServiceHandlers {
    * e-mail address needs every relation to a zone that the user holds, also through
    * groups, or `owner` of the organization's zone. Fails with FAILED_PRECONDITION
    * where the etag is another one by now.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
    */
   updateUser: UnaryHandler<UpdateUserRequest, MessageInitShape<typeof UpdateUserResponseSchema>>;
   /**
@@ -68,23 +54,15 @@ export interface IAMLocalUserServiceHandlers {
    * needs every relation to a zone that the user holds, also through groups, or is
    * an owner of the organization's zone. Fails with FAILED_PRECONDITION for the
    * last enabled user who owns a zone. A user who is disabled stays so.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
    */
   disableUser: UnaryHandler<DisableUserRequest, MessageInitShape<typeof DisableUserResponseSchema>>;
-  /**
-   * Lets a disabled local user log in again. It needs what DisableUser needs.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
-   */
+  /** Lets a disabled local user log in again. It needs what DisableUser needs. */
   enableUser: UnaryHandler<EnableUserRequest, MessageInitShape<typeof EnableUserResponseSchema>>;
   /**
    * Deletes a local user. From then on nobody sees the user, and what DisableUser
    * ends has ended. The relationships that name the user are removed within a
    * minute or so. The user name is free at once; the identifier is never used
    * again. It needs what DisableUser needs, and fails as it does.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
    */
   deleteUser: UnaryHandler<DeleteUserRequest, MessageInitShape<typeof DeleteUserResponseSchema>>;
 }
@@ -140,8 +118,6 @@ export interface IAMPasswordServiceHandlers {
    * Changes the caller's own password. Ends all other sessions of the caller; where
    * the session of the call is not known, as for a caller without a token, it ends
    * all of them. A wrong current password counts as a failed login.
-   *
-   * buf:lint:ignore ACCESS_AUTHZ_WRITE
    */
   changeMyPassword: UnaryHandler<
     ChangeMyPasswordRequest,
@@ -154,8 +130,6 @@ export interface IAMPasswordServiceHandlers {
    * that the user holds, also through groups, or is an owner of the organization's
    * zone. The rights of the caller are checked again when the link is used: without
    * them it no longer works. Fails with FAILED_PRECONDITION for a user who is disabled.
-   *
-   * buf:lint:ignore ACCESS_PATH_SERVICE
    */
   createPasswordResetLink: UnaryHandler<
     CreatePasswordResetLinkRequest,

@@ -1,16 +1,15 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Transaction } from "svc-access/database";
-import type { Accounts } from "../../../accounts/accounts.ts";
-import type { ProviderTables } from "../../../store/provider-tables.ts";
-import { clientDetails } from "../request/client-details.ts";
-import type { ProviderEvent } from "../request/provider-events.ts";
-import { type EventSinks, recordEvent } from "../request/record-event.ts";
+import type { ProviderTables } from "../../../ground/store/provider-tables.ts";
+import type { Accounts } from "../../../people/accounts/accounts.ts";
+import { clientDetails, recordEvent } from "../request/provider-events.ts";
 import { type CompletedLogin, type Payload, requestScope } from "../request/request-scope.ts";
 import type { ProviderStores } from "./provider-stores.ts";
+import { ReusedTokens, type ReusedTokensOptions, type ReuseEvent } from "./reused-tokens.ts";
 import type { Requester } from "./seen-session.ts";
+import { TokenRevocations } from "./token-revocations.ts";
 
 type Oidc = typeof import("oidc-provider");
-type ReuseEvent = Extract<ProviderEvent["event"], `${string}.reused`>;
 
 /** What the adapter needs from outside the database. */
 export interface AdapterContext {
@@ -35,8 +34,16 @@ export interface AdapterContext {
   mayStore(transaction: Transaction<ProviderTables>, accountId: string): Promise<boolean>;
   /** The error by which a request of a session that was ended meanwhile is refused. */
   sessionEnded(): Error;
+  /** The hash of the browser that sends the request under way; undefined outside of requests of browsers. */
+  browser(): string | undefined;
   /** Who is at the other end of the request under way. */
   requester(): Requester;
+  /**
+   * The client may revoke a token of this person or service account now.
+   *
+   * @throws the error by which it is refused
+   */
+  mayRevoke(subject: string): Promise<void>;
   /** An access token is to be revoked by its client. */
   tokenRevoked(model: string, id: string): Promise<void>;
 }
@@ -60,9 +67,11 @@ const REUSE_EVENTS: Readonly<Record<string, ReuseEvent>> = {
 /** What the adapters of a provider need of the request under way. */
 export function adapterContext(
   { errors, Provider }: Oidc,
-  options: EventSinks & { readonly accounts: Pick<Accounts, "holdPassword"> },
+  options: ReusedTokensOptions & { readonly accounts: Pick<Accounts, "holdPassword"> },
   { revocations }: Pick<ProviderStores, "revocations">,
 ): AdapterContext {
+  const allowed = new TokenRevocations(options.database, options.now);
+  const reusedTokens = new ReusedTokens(options, revocations);
   const current = () => Provider.ctx as KoaContextWithOIDC | undefined;
   return {
     hasAssertion: () => current()?.oidc.params?.["client_assertion"] !== undefined,
@@ -72,11 +81,13 @@ export function adapterContext(
       return presented?.model === model && presented.handle === id ? presented.payload : undefined;
     },
     found(model, payload) {
-      const { sid } = payload;
+      const { sid, accountId } = payload;
       const scope = requestScope.getStore();
       const login = model === "Interaction" ? loginOf(payload) : undefined;
       if (scope && login) scope.completedLogin = login;
-      if (scope && REUSE_EVENTS[model] && typeof sid === "string") scope.usedSid = sid;
+      if (scope === undefined || REUSE_EVENTS[model] === undefined) return;
+      if (typeof sid === "string") scope.usedSid = sid;
+      if (typeof accountId === "string") scope.usedAccountId = accountId;
     },
     foundUserCode() {
       const scope = requestScope.getStore();
@@ -92,25 +103,39 @@ export function adapterContext(
       return options.accounts.holdPassword(transaction, accountId, login.passwordVersion);
     },
     sessionEnded: () => new errors.SessionNotFound("the session was ended"),
+    browser: () => requestScope.getStore()?.browser?.hash,
     requester() {
       const scope = requestScope.getStore();
       return { address: scope?.call.clientAddress ?? "", userAgent: scope?.userAgent ?? "" };
     },
     async reused({ model, accountId, sid }) {
-      recordEvent(options, {
-        event: REUSE_EVENTS[model] ?? "refresh_token.reused",
-        riskLevel: "HIGH",
-        ...(accountId === undefined ? {} : { accountId }),
-        ...clientDetails(current()),
-      });
-      // Somebody else may have an access token, too.
-      if (sid !== undefined) await revocations.revoke({ kind: "sid", value: sid });
+      const event = REUSE_EVENTS[model] ?? "refresh_token.reused";
+      reusedTokens.record({ event, accountId, ...clientDetails(current()) });
+      await reusedTokens.end({ accountId, sid });
+    },
+    async mayRevoke(subject) {
+      const ctx = current();
+      if (ctx?.oidc.route !== "revocation") return;
+      const seconds = await allowed.begin(subject, ctx.oidc.client?.clientId ?? "");
+      if (seconds === undefined) return;
+      ctx.set("Retry-After", String(seconds));
+      const text = "this client has revoked too many tokens of this subject";
+      // `slow_down` is for devices that poll (RFC 8628).
+      const refusal = new errors.CustomOIDCProviderError("temporarily_unavailable", text);
+      throw Object.assign(refusal, { status: 429, statusCode: 429 });
     },
     async tokenRevoked(_model, id) {
       const payload = requestScope.getStore()?.presented?.payload;
       if (payload?.["jti"] !== id) return;
+      await this.mayRevoke(String(payload["accountId"] ?? payload["clientId"]));
       await revocations.revoke({ kind: "jti", value: id });
-      recordEvent(options, { event: "token.revoked", riskLevel: "LOW" });
+      const { accountId } = payload;
+      recordEvent(options, {
+        event: "token.revoked",
+        riskLevel: "LOW",
+        ...(typeof accountId === "string" ? { accountId } : {}),
+        ...clientDetails(current(), { kind: "access_token" }),
+      });
     },
   };
 }

@@ -1,10 +1,11 @@
 import type { Transaction } from "svc-access/database";
-import type { SecretBox } from "../../../secrets/secret-box.ts";
-import type { Sessions } from "../../../sessions/sessions.ts";
-import { type NewProviderDocument, saveDocument } from "../../../store/document-rows.ts";
-import type { ProviderDocuments } from "../../../store/provider-documents.ts";
-import type { ProviderDocumentRow, ProviderTables } from "../../../store/provider-tables.ts";
-import { isGood } from "../../../store/refresh-rotation.ts";
+import type { SecretBox } from "../../../ground/secrets/secret-box.ts";
+import { type DocumentModel, isDocumentModel } from "../../../ground/store/document-models.ts";
+import { type NewProviderDocument, saveDocument } from "../../../ground/store/document-rows.ts";
+import type { ProviderDocuments } from "../../../ground/store/provider-documents.ts";
+import type { ProviderDocumentRow, ProviderTables } from "../../../ground/store/provider-tables.ts";
+import { isGood } from "../../../ground/store/refresh-rotation.ts";
+import type { Sessions } from "../../../people/sessions/sessions.ts";
 import type { Payload } from "../request/request-scope.ts";
 import type { AdapterContext } from "./adapter-context.ts";
 import type { ProviderStores } from "./provider-stores.ts";
@@ -13,6 +14,9 @@ import { approvalOf, loginBegin, seenSession, withOwnSid } from "./seen-session.
 
 /** JWTs, which are not stored. */
 const ACCESS_TOKENS: ReadonlySet<string> = new Set(["AccessToken", "ClientCredentials"]);
+
+/** What counts only in the browser that it began in. */
+const OF_BROWSERS: ReadonlySet<string> = new Set(["Interaction", "Session"]);
 
 /** Times that the adapter applies, in milliseconds. */
 export interface AdapterTimes {
@@ -28,7 +32,7 @@ export interface AdapterTimes {
  * hashes, and the documents sealed.
  */
 export class DocumentAdapter {
-  readonly #model: string;
+  readonly #model: DocumentModel;
   readonly #documents: ProviderDocuments;
   readonly #sessions: Sessions;
   readonly #box: SecretBox;
@@ -42,6 +46,7 @@ export class DocumentAdapter {
     context: AdapterContext,
     times: AdapterTimes,
   ) {
+    if (!isDocumentModel(model)) throw new TypeError(`add the model ${model} to DOCUMENT_MODELS`);
     this.#model = model;
     this.#documents = documents;
     this.#sessions = sessions;
@@ -52,7 +57,7 @@ export class DocumentAdapter {
 
   /** Stores a document for a number of seconds. */
   async upsert(id: string, given: Payload, expiresIn: number): Promise<void> {
-    const payload = this.#model === "DeviceCode" ? withOwnSid(given) : given;
+    const payload = this.#completed(given);
     const document = this.#seal(id, payload, expiresIn);
     const requester = this.#context.requester();
     const begin = loginBegin(payload);
@@ -92,8 +97,21 @@ export class DocumentAdapter {
   async find(id: string): Promise<Payload | undefined> {
     if (ACCESS_TOKENS.has(this.#model)) return this.#context.presentedToken(this.#model, id);
     const payload = this.#open(await this.#documents.find(this.#model, this.#idOf(id)), id);
-    if (payload !== undefined) this.#context.found(this.#model, payload);
+    if (payload === undefined || !this.#isOfBrowser(payload)) return undefined;
+    this.#context.found(this.#model, payload);
     return payload;
+  }
+
+  /** What is stored of a document, besides what `oidc-provider` gives. */
+  #completed(given: Payload): Payload {
+    if (this.#model === "DeviceCode") return withOwnSid(given);
+    return OF_BROWSERS.has(this.#model) ? { ...given, browser: this.#context.browser() } : given;
+  }
+
+  /** Its cookie may have come from another host of the domain, with the session or login of somebody else. */
+  #isOfBrowser({ browser }: Payload): boolean {
+    if (!OF_BROWSERS.has(this.#model)) return true;
+    return typeof browser === "string" && browser === this.#context.browser();
   }
 
   /** The session with a `uid`. */
@@ -130,9 +148,15 @@ export class DocumentAdapter {
   /** Deletes a document. */
   async destroy(id: string): Promise<void> {
     if (ACCESS_TOKENS.has(this.#model)) return this.#context.tokenRevoked(this.#model, id);
+    if (this.#model === "RefreshToken") await this.#mayRevoke(id);
     // What a grant has issued ends with it; `oidc-provider` ends only what it knows.
     if (this.#model === "Grant") return this.#documents.removeGrant(id);
     await this.#documents.remove(this.#model, this.#idOf(id));
+  }
+
+  async #mayRevoke(id: string): Promise<void> {
+    const row = await this.#documents.find(this.#model, this.#idOf(id));
+    if (row !== undefined && row.account_id !== null) await this.#context.mayRevoke(row.account_id);
   }
 
   /** Deletes a grant and all that it has issued. */

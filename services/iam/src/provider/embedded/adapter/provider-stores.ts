@@ -1,6 +1,6 @@
-import type { Revocations } from "../../../sessions/revocations.ts";
-import type { Sessions } from "../../../sessions/sessions.ts";
-import type { ProviderDocuments } from "../../../store/provider-documents.ts";
+import type { ProviderDocuments } from "../../../ground/store/provider-documents.ts";
+import type { Revocations } from "../../../people/sessions/revocations.ts";
+import type { Sessions } from "../../../people/sessions/sessions.ts";
 
 /** The state of the provider. */
 export interface ProviderStores {

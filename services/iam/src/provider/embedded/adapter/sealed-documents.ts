@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { rowName } from "../../../secrets/rewrap.ts";
-import type { SealedPlace } from "../../../secrets/secret-box.ts";
+import { rowName } from "../../../ground/secrets/rewrap.ts";
+import type { SealedPlace } from "../../../ground/secrets/secret-box.ts";
 
 /** The models whose ids are credentials: of these the database has only hashes. */
 export const SECRET_IDS: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SeenSession } from "../../../sessions/login-session.ts";
+import type { SeenSession } from "../../../people/sessions/login-session.ts";
 import type { Payload } from "../request/request-scope.ts";
 
 /** Who is at the other end of the request under way. */

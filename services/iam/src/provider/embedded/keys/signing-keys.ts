@@ -1,9 +1,9 @@
 import { generateKeyPair, type JsonWebKey, type KeyObject, randomUUID } from "node:crypto";
 import { promisify } from "node:util";
-import type { SecretBox } from "../../../secrets/secret-box.ts";
-import type { ProviderDatabase } from "../../../store/provider-database.ts";
-import { type NewKey, ProviderKeys, type Rotation } from "../../../store/provider-keys.ts";
-import type { KeyRow } from "../../../store/provider-tables.ts";
+import type { SecretBox } from "../../../ground/secrets/secret-box.ts";
+import type { ProviderDatabase } from "../../../ground/store/provider-database.ts";
+import { type NewKey, ProviderKeys, type Rotation } from "../../../ground/store/provider-keys.ts";
+import type { KeyRow } from "../../../ground/store/provider-tables.ts";
 
 /** A private key that signs tokens; `alg` is always there, since some verifiers take any otherwise. */
 export interface SigningKey extends JsonWebKey {

@@ -4,6 +4,8 @@ export const AUTHORIZATION_ENDPOINT = "/auth";
 export const USER_CODE_PATH = "/device";
 /** Where devices begin a login. */
 export const DEVICE_START_PATH = "/device/auth";
+/** Where logouts begin. */
+export const LOGOUT_ENDPOINT = "/session/end";
 /** Where the page of a logout sends its form. */
 export const LOGOUT_FORM_PATH = "/session/end/confirm";
 /** Where the keys are that tokens are verified with. */
@@ -14,21 +16,45 @@ export const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set([
   "/token/revocation",
 ]);
 
-const FIXED: ReadonlySet<string> = new Set([
-  AUTHORIZATION_ENDPOINT,
-  USER_CODE_PATH,
-  DEVICE_START_PATH,
-  LOGOUT_FORM_PATH,
-  KEY_SET_ENDPOINT,
-  ...TOKEN_ENDPOINTS,
+/** The methods of the endpoints of `oidc-provider`, with the features that are enabled. */
+const METHODS: ReadonlyMap<string, readonly string[]> = new Map([
+  [AUTHORIZATION_ENDPOINT, ["GET", "HEAD"]],
+  ["/token", ["POST"]],
+  ...[...TOKEN_ENDPOINTS].map((path): [string, string[]] => [path, ["POST"]]),
+  [KEY_SET_ENDPOINT, ["GET", "HEAD"]],
+  ["/.well-known/openid-configuration", ["GET", "HEAD"]],
+  ["/.well-known/oauth-authorization-server", ["GET", "HEAD"]],
+  [USER_CODE_PATH, ["GET", "HEAD", "POST"]],
+  [DEVICE_START_PATH, ["POST"]],
+  [LOGOUT_ENDPOINT, ["GET", "HEAD"]],
+  ["/session/end/success", ["GET", "HEAD"]],
+  [LOGOUT_FORM_PATH, ["POST"]],
 ]);
+/** Where a browser continues after an interaction, with the id of that. */
+const CONTINUED = /^\/(?:auth|device)\/[^/]+\/?$/;
+/** The endpoints with a rate limit of their own. */
+const LIMITED = /^\/(?:auth$|device(?:\/|$)|session\/)/;
 
 /**
- * The path below the issuer, with the endpoints that are treated in a special way spelled as here.
- * `oidc-provider` finds them in upper case and with a slash at the end too, so that another spelling
- * would evade limits and checks.
+ * Whether a path is another spelling of an endpoint with a rate limit, which it would evade.
+ *
+ * @param path below the issuer, as it was sent
+ */
+export function evadesLimit(path: string): boolean {
+  const endpoint = endpointPath(path);
+  return endpoint !== path && LIMITED.test(endpoint);
+}
+
+/** The methods of an endpoint, except OPTIONS; undefined for what is no endpoint. @param path of `endpointPath` */
+export function endpointMethods(path: string): readonly string[] | undefined {
+  return METHODS.get(path) ?? (CONTINUED.test(path) ? ["GET", "HEAD"] : undefined);
+}
+
+/**
+ * The path below the issuer, with the endpoints spelled as here. `oidc-provider` finds them in upper case and with
+ * a slash at the end too, so that another spelling would evade limits and checks.
  */
 export function endpointPath(path: string): string {
   const spelled = path.replace(/(?<=.)\/$/, "").toLowerCase();
-  return FIXED.has(spelled) ? spelled : path;
+  return METHODS.has(spelled) ? spelled : path;
 }

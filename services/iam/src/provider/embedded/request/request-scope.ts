@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ServiceAccountKey } from "../../../accounts/service-accounts/service-account.ts";
+import type { ServiceAccountKey } from "../../../people/accounts/service-accounts/service-account.ts";
 import type { ProviderCall } from "../../identity-provider.ts";
+import type { BrowserIdentity } from "./browser-identity.ts";
 
 /** A document as `oidc-provider` has it. */
 export type Payload = Readonly<Record<string, unknown>>;
@@ -8,12 +9,18 @@ export type Payload = Readonly<Record<string, unknown>>;
 /** What belongs to the request under way. */
 export interface RequestScope {
   readonly call: ProviderCall;
+  /** Names the cause of a failure in the log of the call; absent where no call answers with it. */
+  readonly nameCause?: (error: unknown) => void;
+  /** Which browser sends it; absent where no session or login is read. */
+  readonly browser?: BrowserIdentity;
   /** What the client says it is. */
   readonly userAgent?: string;
   /** The access token that was presented to be introspected or revoked. */
   readonly presented?: PresentedToken;
   /** The claim `sid` of the code or refresh token that was looked up. */
   usedSid?: string;
+  /** The account that it was issued to. */
+  usedAccountId?: string;
   /** Whether it has named a user code that there is. */
   hasFoundUserCode?: boolean;
   /** The key of a service account that the client has authenticated with. */

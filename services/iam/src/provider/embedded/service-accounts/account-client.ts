@@ -1,5 +1,5 @@
 import type { Client } from "oidc-provider";
-import type { ServiceAccountLogin } from "../../../accounts/service-accounts/service-account.ts";
+import type { ServiceAccountLogin } from "../../../people/accounts/service-accounts/service-account.ts";
 
 /** Finds the service accounts that administrators have made. */
 export interface ServiceAccountLogins {

@@ -1,7 +1,7 @@
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
 import type { Client, KoaContextWithOIDC, Provider } from "oidc-provider";
-import { isSecretOf } from "../../../accounts/service-accounts/key-secret.ts";
-import type { ServiceAccountKey } from "../../../accounts/service-accounts/service-account.ts";
+import { isSecretOf } from "../../../people/accounts/service-accounts/key-secret.ts";
+import type { ServiceAccountKey } from "../../../people/accounts/service-accounts/service-account.ts";
 import { requestScope } from "../request/request-scope.ts";
 import { serviceAccountOf } from "./account-client.ts";
 

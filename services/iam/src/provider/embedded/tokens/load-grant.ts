@@ -19,7 +19,7 @@ export async function loadGrant(
   const before = oidc.deviceCode === undefined ? oidc.session?.grantIdFor(clientId) : undefined;
   const known = oidc.result?.consent?.grantId ?? before;
   const found = known === undefined ? undefined : await oidc.provider.Grant.find(known);
-  // Of whoever was logged in before.
+  // Of the user who was logged in before.
   const grant = found?.accountId === accountId ? found : undefined;
   // It was ended, and with it the tokens by their `sid`.
   if (known !== undefined && found === undefined) oidc.session?.sidFor(clientId, randomUUID());

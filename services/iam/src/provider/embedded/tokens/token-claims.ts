@@ -1,4 +1,4 @@
-import type { Account } from "../../../accounts/account.ts";
+import type { Account } from "../../../people/accounts/account.ts";
 
 /** The claims about a subject, which the gateway maps to headers (docs/requirements.md, EDGE-8). */
 export type SubjectClaims = Readonly<Record<string, string>>;
@@ -21,6 +21,22 @@ export function accountClaims(account: Account): SubjectClaims {
     preferred_username: cut(account.username, MAX_BYTES.username),
     owner: cut(account.organizationId, MAX_BYTES.owner),
   };
+}
+
+/** The scopes that claims of access tokens need; the others say whose token it is, and are always there. */
+const SCOPE_OF: Readonly<Record<string, string>> = {
+  email: "email",
+  name: "profile",
+  displayName: "profile",
+  preferred_username: "profile",
+};
+
+/** The claims about a person that a client may read with the scopes that were granted. */
+export function grantedClaims(account: Account, scopes: ReadonlySet<string>): SubjectClaims {
+  const claims = Object.entries(accountClaims(account));
+  return Object.fromEntries(
+    claims.filter(([name]) => SCOPE_OF[name] === undefined || scopes.has(SCOPE_OF[name])),
+  );
 }
 
 /** The claims about a service account. */

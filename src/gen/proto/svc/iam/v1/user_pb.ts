@@ -58,7 +58,8 @@ export type User = Message<"svc.iam.v1.User"> & {
   organizationId: string;
 
   /**
-   * The groups that the user is a direct member of, by identifier.
+   * The groups that the user is a direct member of, by identifier, as far as the
+   * caller may see them.
    *
    * @generated from field: repeated string group_ids = 6;
    */

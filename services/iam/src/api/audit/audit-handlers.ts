@@ -1,0 +1,99 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { type AuditEvent, type AuditFilter, type AuditLog, ServiceError } from "svc-access/runtime";
+import type {
+  AuditEventFilter,
+  ExportAuditEventsResponseSchema,
+  FollowAuditEventsResponseSchema,
+} from "../../../gen/svc/iam/v1/audit_pb.ts";
+import type { IAMAuditServiceHandlers } from "../../../gen/svc/iam/v1/audit_server.ts";
+import { assertOwnOrganization } from "../own-organization.ts";
+
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 500;
+
+/**
+ * The handlers of IAMAuditService. The permission on the zone of the caller was checked before.
+ *
+ * @param organization `iam.organization`: whose administrators see the events
+ * @param stopping aborts when the server begins to stop, which would wait for followers
+ */
+export function auditHandlers(
+  log: Pick<AuditLog, "list" | "export" | "follow">,
+  organization: string,
+  stopping: AbortSignal,
+): IAMAuditServiceHandlers {
+  return {
+    async listAuditEvents({ filter, pageSize, pageToken }, context) {
+      assertOwnOrganization(context, organization);
+      if (pageSize < 0 || pageSize > MAX_PAGE_SIZE) {
+        throw new ServiceError("INVALID_ARGUMENT", `page_size must be 0 to ${MAX_PAGE_SIZE}`);
+      }
+      const { events, nextCursor } = await log.list(filterOf(filter), {
+        pageSize: pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize,
+        ...(pageToken === "" ? {} : { cursor: pageToken }),
+      });
+      return { events: events.map(objectOf), nextPageToken: nextCursor ?? "" };
+    },
+
+    async *exportAuditEvents({ filter }, context) {
+      assertOwnOrganization(context, organization);
+      const { signal } = context;
+      for await (const event of log.export(filterOf(filter), { signal })) {
+        yield { event: objectOf(event) } satisfies MessageInitShape<
+          typeof ExportAuditEventsResponseSchema
+        >;
+      }
+    },
+
+    async *followAuditEvents({ filter, position: after }, context) {
+      assertOwnOrganization(context, organization);
+      const signal = AbortSignal.any([context.signal, stopping]);
+      const options = { signal, ...(after === "" ? {} : { after }) };
+      for await (const { event, position } of log.follow(filterOf(filter), options)) {
+        yield { event: objectOf(event), position } satisfies MessageInitShape<
+          typeof FollowAuditEventsResponseSchema
+        >;
+      }
+    },
+  };
+}
+
+/** The fields of the filter that are texts; an empty one selects any value. */
+const TEXTS = {
+  type: "type",
+  rpc: "rpc",
+  principalType: "principalType",
+  principalId: "principalId",
+  organizationId: "organization",
+  resource: "resource",
+  decision: "decision",
+  state: "state",
+  riskLevel: "riskLevel",
+  code: "code",
+  requestId: "requestId",
+  traceId: "traceId",
+} as const satisfies Partial<Record<keyof AuditEventFilter, keyof AuditFilter>>;
+
+/** Values that are not valid are refused by the log. */
+function filterOf(filter: AuditEventFilter | undefined): AuditFilter {
+  if (filter === undefined) return {};
+  const fields: [keyof AuditFilter, string | number][] = [];
+  for (const [field, name] of Object.entries(TEXTS)) {
+    const text = filter[field as keyof typeof TEXTS];
+    if (text !== "") fields.push([name, text]);
+  }
+  if (filter.startTime !== undefined) fields.push(["from", millisecondsOf(filter.startTime)]);
+  if (filter.endTime !== undefined) fields.push(["to", millisecondsOf(filter.endTime)]);
+  return Object.fromEntries(fields) as AuditFilter;
+}
+
+/** Events have whole milliseconds. */
+function millisecondsOf(time: Timestamp): number {
+  return Math.ceil(timestampMs(time));
+}
+
+/** An event has nothing but JSON. */
+function objectOf(event: AuditEvent): JsonObject {
+  return event as unknown as JsonObject;
+}

@@ -1,0 +1,53 @@
+import { ServiceError } from "svc-access/runtime";
+import type { BuildLoginURLRequest } from "../../../gen/svc/iam/v1/auth_pb.ts";
+
+/** Longer than any code, token or state of a provider that works behind a gateway. */
+const LONGEST = 16 * 1024;
+const LONGEST_STATE = 1024;
+/** Printable ASCII: what may stand in a URL's query, escaped (RFC 6749, appendix A). */
+const PRINTABLE = /^[\x20-\x7e]*$/;
+/** The SHA-256 of a verifier in base64url (RFC 7636). */
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+
+/** What a login is checked against. */
+export interface LoginRules {
+  readonly redirectUris: ReadonlySet<string>;
+  readonly requiresPkce: boolean;
+}
+
+/**
+ * Checks the parameters of a login URL.
+ *
+ * @throws ServiceError INVALID_ARGUMENT with the first that is not valid
+ */
+export function assertLoginRequest(
+  { redirectUri, state, codeChallenge, nonce }: BuildLoginURLRequest,
+  { redirectUris, requiresPkce }: LoginRules,
+): void {
+  if (!redirectUris.has(required("redirect_uri", redirectUri))) {
+    throw invalid("redirect_uri", "is not a registered one; they are compared exactly");
+  }
+  for (const [field, value] of [["state", state] as const, ["nonce", nonce] as const]) {
+    if (value.length > LONGEST_STATE)
+      throw invalid(field, `must have at most ${LONGEST_STATE} characters`);
+    if (!PRINTABLE.test(value)) throw invalid(field, "must consist of printable ASCII characters");
+  }
+  if (codeChallenge === "" ? requiresPkce : !CHALLENGE.test(codeChallenge)) {
+    throw invalid("code_challenge", "must be a PKCE challenge of the method S256 (RFC 7636)");
+  }
+}
+
+/**
+ * A parameter that may not be empty.
+ *
+ * @throws ServiceError INVALID_ARGUMENT where it is, or is too long
+ */
+export function required(field: string, value: string): string {
+  if (value === "") throw invalid(field, "is required");
+  if (value.length > LONGEST) throw invalid(field, "is too long");
+  return value;
+}
+
+function invalid(field: string, problem: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", `${field} ${problem}`);
+}

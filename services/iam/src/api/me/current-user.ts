@@ -1,0 +1,161 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type CallContext,
+  type Principal,
+  requirePrincipal,
+  ServiceError,
+} from "svc-access/runtime";
+import type { CurrentUserSchema, UpdateMeRequest } from "../../../gen/svc/iam/v1/auth_pb.ts";
+import { changedFields } from "../../ground/rpc/request-fields.ts";
+import { avatarUrlProblem, displayNameProblem } from "../../people/accounts/account-texts.ts";
+import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
+import type { Groups } from "../users/groups.ts";
+import type { LocalProfiles } from "./local-profiles.ts";
+import type { Profile, ProfileStore } from "./profiles.ts";
+
+/** The accounts of the local users, and how their profiles are read. */
+export interface LocalUsers {
+  readonly accounts: LocalAccounts;
+  readonly profiles: LocalProfiles;
+}
+
+/** What the caller's own record is made from. */
+export interface CurrentUserOptions {
+  /** The local users; undefined where another provider has the accounts. */
+  readonly local: LocalUsers | undefined;
+  readonly profiles: ProfileStore;
+  readonly groups: Groups;
+}
+
+/** A profile and where it is kept. */
+interface Own {
+  /** Undefined where nothing is stored yet. */
+  readonly profile: Profile | undefined;
+  readonly isLocal: boolean;
+}
+
+/** Shows callers the record of themselves, and lets them change it. */
+export class CurrentUser {
+  readonly #options: CurrentUserOptions;
+
+  constructor(options: CurrentUserOptions) {
+    this.#options = options;
+  }
+
+  /** The caller as the identity provider and this service know it. */
+  async get(context: CallContext): Promise<MessageInitShape<typeof CurrentUserSchema>> {
+    const principal = requirePrincipal(context);
+    // Each page of a console reads this, so that it waits for nothing but the read.
+    const profile =
+      (await this.#localProfile(principal)) ??
+      (await this.#options.profiles.find(subjectOf(principal)));
+    const groups = this.#groupsOf(principal, context);
+    return messageOf(principal, profile, groups instanceof Promise ? await groups : groups);
+  }
+
+  /**
+   * Changes the caller's name and picture.
+   *
+   * @throws ServiceError INVALID_ARGUMENT for values that are not valid; FAILED_PRECONDITION where the
+   * etag is another one by now
+   */
+  async update(
+    { user, updateMask }: UpdateMeRequest,
+    context: CallContext,
+  ): Promise<MessageInitShape<typeof CurrentUserSchema>> {
+    const principal = requirePrincipal(context);
+    const { name = "", avatarUrl = "", etag = "" } = user ?? {};
+    const changed = changedFields(updateMask, {
+      name: name !== "",
+      avatar_url: avatarUrl !== "",
+    });
+    if (changed.has("name")) assertValid("name", displayNameProblem(name));
+    if (changed.has("avatar_url")) assertValid("avatar_url", avatarUrlProblem(avatarUrl));
+    const own = await this.#own(principal);
+    if (etag !== "" && etag !== own.profile?.etag) throw changedMeanwhile();
+    if (changed.size === 0) {
+      return messageOf(principal, own.profile, await this.#groupsOf(principal, context));
+    }
+    const profile = await this.#store(principal, own, {
+      name: changed.has("name") ? name : (own.profile?.name ?? principal.name),
+      avatarUrl: changed.has("avatar_url") ? avatarUrl : (own.profile?.avatarUrl ?? ""),
+    });
+    return messageOf(principal, profile, await this.#groupsOf(principal, context));
+  }
+
+  async #own(principal: Principal): Promise<Own> {
+    const profile = await this.#localProfile(principal);
+    if (profile !== undefined) return { profile, isLocal: true };
+    return { profile: await this.#options.profiles.find(subjectOf(principal)), isLocal: false };
+  }
+
+  /** Of a local user, as far as there is one. */
+  #localProfile({ subjectType, subjectId }: Principal): Promise<Profile | undefined> | undefined {
+    return subjectType === "user" ? this.#options.local?.profiles.find(subjectId) : undefined;
+  }
+
+  async #store(
+    principal: Principal,
+    { profile, isLocal }: Own,
+    next: Omit<Profile, "etag">,
+  ): Promise<Profile> {
+    const { local, profiles } = this.#options;
+    if (!isLocal) {
+      const stored = await profiles.replace(subjectOf(principal), next, profile?.etag);
+      if (stored === undefined) throw changedMeanwhile();
+      return stored;
+    }
+    const change = { displayName: next.name, avatarUrl: next.avatarUrl };
+    const account = await local?.accounts.changeProfile(principal.subjectId, change, profile?.etag);
+    if (account === undefined) throw changedMeanwhile();
+    return { ...next, etag: account.etag };
+  }
+
+  /** Not a promise where the engine is in this process: pages read this for each of their requests. */
+  #groupsOf(
+    { subjectId, subjectType }: Principal,
+    context: CallContext,
+  ): readonly string[] | Promise<readonly string[]> {
+    return subjectType === "user" ? this.#options.groups.ofUser(subjectId, context) : [];
+  }
+}
+
+function messageOf(
+  principal: Principal,
+  profile: Profile | undefined,
+  stored: readonly string[],
+): MessageInitShape<typeof CurrentUserSchema> {
+  const { subjectId, username, email, organizationId, roles, scopes, source } = principal;
+  return {
+    subjectId,
+    username,
+    name: profile?.name ?? principal.name,
+    email,
+    organizationId,
+    groups: [...new Set([...stored, ...principal.groups])],
+    roles: [...roles],
+    scopes: [...scopes],
+    source,
+    avatarUrl: profile?.avatarUrl ?? "",
+    etag: profile?.etag ?? "",
+  };
+}
+
+/** The key of what a caller keeps here: ids are unique among callers of one type. */
+export function subjectOf({ subjectType, subjectId }: Principal): string {
+  return `${subjectType}:${subjectId}`;
+}
+
+function assertValid(field: string, problem: string | undefined): void {
+  if (problem === undefined) return;
+  throw new ServiceError("INVALID_ARGUMENT", `${field} ${problem}`, {
+    details: { fields: { [field]: problem } },
+  });
+}
+
+function changedMeanwhile(): ServiceError {
+  return new ServiceError(
+    "FAILED_PRECONDITION",
+    "the profile was changed meanwhile: read it again, and repeat the change",
+  );
+}

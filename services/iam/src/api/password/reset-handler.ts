@@ -1,0 +1,185 @@
+import { AuthzError } from "svc-access/authz";
+import { DatabaseError } from "svc-access/database";
+import {
+  type CallContext,
+  type RawHandler,
+  type RawRequest,
+  type RawResponse,
+  ServiceError,
+} from "svc-access/runtime";
+import { QueueFullError } from "../../ground/queue/work-queue.ts";
+import { DatabaseUnavailable } from "../../ground/store/provider-database.ts";
+import { cookieLine, cookiesOf, removedCookie } from "../../login/browser/cookies.ts";
+import { foreignFormPage } from "../../pages/error-pages.ts";
+import type { FormTokens } from "../../pages/form-tokens.ts";
+import type { PageDesign } from "../../pages/page-design.ts";
+import type { PageView } from "../../pages/page-view.ts";
+import { redirectResponse } from "../../pages/redirect-response.ts";
+import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
+import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
+import type { DeadResetLink, ResetLink, ResetLinks } from "../../people/accounts/reset-links.ts";
+import type { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
+import type { PasswordChanges } from "./password-changes.ts";
+import {
+  deadResetLinkPage,
+  type NewPasswordProblem,
+  passwordSetPage,
+  RESET_PATH,
+  resetLaterPage,
+  resetPage,
+} from "./reset-pages.ts";
+import type { ResetRights } from "./reset-rights.ts";
+
+/** What the pages of the links need. */
+export interface ResetHandlerOptions {
+  /** `iam.public_url`. */
+  readonly origin: string;
+  readonly accounts: Pick<LocalAccounts, "find">;
+  readonly links: Pick<ResetLinks, "find">;
+  readonly changes: Pick<PasswordChanges, "reset">;
+  readonly rights: Pick<ResetRights, "mayReset">;
+  readonly attempts: Pick<FailedAttempts, "record">;
+  readonly forms: FormTokens;
+  readonly design: PageDesign;
+}
+
+/** The cookie with the token of the link that a browser has opened; no other service of the host gets it. */
+const RESET_COOKIE = "__Secure-iam_password_reset";
+const COOKIE_SECONDS = 3600;
+const FORM = "password_reset";
+const LONGEST_FORM = 16 * 1024;
+
+/**
+ * The handler of the links by which new passwords are set. A link is opened once: its token moves to a
+ * cookie, so that neither the address of the form nor the history of the browser has it.
+ */
+export function resetHandler(options: ResetHandlerOptions): RawHandler {
+  return {
+    path: RESET_PATH,
+    async handle(request, call) {
+      try {
+        return await new ResetRequest(options, request, call).respond();
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        request.nameCause(new ServiceError("UNAVAILABLE", undefined, { cause: error }));
+        return options.design
+          .view(request, call)
+          .response(503, resetLaterPage(), { "Retry-After": "5" });
+      }
+    },
+  };
+}
+
+class ResetRequest {
+  readonly #options: ResetHandlerOptions;
+  readonly #request: RawRequest;
+  readonly #call: CallContext;
+  readonly #view: PageView;
+
+  constructor(options: ResetHandlerOptions, request: RawRequest, call: CallContext) {
+    this.#options = options;
+    this.#request = request;
+    this.#call = call;
+    this.#view = options.design.view(request, call);
+  }
+
+  async respond(): Promise<RawResponse> {
+    const { method, query, headers } = this.#request;
+    if (method === "POST") return this.#set();
+    if (query.has("token")) return this.#open(query.getAll("token"));
+    const token = tokenOf(headers);
+    if (token === undefined) return this.#view.response(404, deadResetLinkPage());
+    const link = await this.#find(token);
+    return "reason" in link ? this.#refuse(link) : this.#form(200, link, token);
+  }
+
+  /** Moves the token of a link to a cookie. */
+  async #open([token = "", ...others]: readonly string[]): Promise<RawResponse> {
+    const link = await this.#find(others.length === 0 ? token : "");
+    if ("reason" in link) return this.#refuse(link);
+    const cookie = cookieLine(RESET_COOKIE, token, COOKIE_SECONDS, RESET_PATH);
+    return redirectResponse(RESET_PATH, { "Set-Cookie": cookie });
+  }
+
+  async #set(): Promise<RawResponse> {
+    const { origin, forms, changes } = this.#options;
+    const token = tokenOf(this.#request.headers);
+    if (isFromAnotherSite(this.#request, origin) || token === undefined) {
+      return this.#view.response(403, foreignFormPage());
+    }
+    const form = await formFields(this.#request, LONGEST_FORM);
+    if (!forms.isValid(form, { form: FORM, browser: token })) {
+      return this.#view.response(403, foreignFormPage());
+    }
+    const link = await this.#find(token);
+    if ("reason" in link) return this.#refuse(link);
+    const password = form.get("password") ?? "";
+    if (form.get("repeated") !== password) {
+      return this.#form(400, link, token, { field: "repeated" });
+    }
+    const result = await changes.reset(link, password, this.#call);
+    if (result.outcome === "invalid") {
+      return this.#form(400, link, token, { field: "password", problem: result.problem });
+    }
+    if (result.outcome === "dead") {
+      return this.#refuse({ reason: result.reason, accountId: link.accountId });
+    }
+    await this.#call.audit.record({
+      event: "password.reset",
+      riskLevel: "HIGH",
+      resource: `user:${link.accountId}`,
+      details: { sessions: result.endedSessions },
+    });
+    return this.#view.response(200, passwordSetPage(), {
+      "Set-Cookie": removedCookie(RESET_COOKIE, RESET_PATH),
+    });
+  }
+
+  /** The link of a token, unless its user is disabled, or its maker may no longer make it. */
+  async #find(token: string): Promise<(ResetLink & { username: string }) | DeadResetLink> {
+    const { links, accounts, rights } = this.#options;
+    const link = await links.find(token);
+    if ("reason" in link) return link;
+    const { accountId, maker } = link;
+    const account = await accounts.find(accountId);
+    if (account === undefined || account.disabled) return { reason: "disabled", accountId };
+    const mayReset = await rights.mayReset(maker, accountId, this.#call.signal);
+    return mayReset ? { ...link, username: account.username } : { reason: "rights", accountId };
+  }
+
+  #form(
+    status: number,
+    { username }: { readonly username: string },
+    token: string,
+    problem?: NewPasswordProblem,
+  ): RawResponse {
+    const formToken = this.#options.forms.issue({ form: FORM, browser: token });
+    return this.#view.response(status, resetPage({ username, problem, token: formToken }));
+  }
+
+  async #refuse({ reason, accountId }: DeadResetLink): Promise<RawResponse> {
+    await this.#options.attempts.record(this.#call, {
+      event: "password.reset_failed",
+      details: { reason },
+      ...(accountId === undefined ? {} : { resource: `user:${accountId}` }),
+    });
+    return this.#view.response(404, deadResetLinkPage(), {
+      "Set-Cookie": removedCookie(RESET_COOKIE, RESET_PATH),
+    });
+  }
+}
+
+/** The token that this browser has opened a link with; undefined without one, or with several. */
+function tokenOf(headers: RawRequest["headers"]): string | undefined {
+  const [found, ...others] = cookiesOf(headers, RESET_COOKIE).filter(
+    ([name]) => name === RESET_COOKIE,
+  );
+  return others.length === 0 ? found?.[1] : undefined;
+}
+
+/** Whether the same link may work a moment later. */
+function isTemporary(error: unknown): boolean {
+  return [AuthzError, DatabaseError, DatabaseUnavailable, QueueFullError].some(
+    (kind) => error instanceof kind,
+  );
+}

@@ -1,0 +1,98 @@
+import { type CallContext, ServiceError } from "svc-access/runtime";
+import type { UpdateUserRequest } from "../../../gen/svc/iam/v1/users_pb.ts";
+import type { IAMLocalUserServiceHandlers } from "../../../gen/svc/iam/v1/users_server.ts";
+import { changedFields, refuseInvalidFields } from "../../ground/rpc/request-fields.ts";
+import type { AccountChange } from "../../people/accounts/account-changes.ts";
+import type { LocalAccount } from "../../people/accounts/account-row.ts";
+import {
+  avatarUrlProblem,
+  displayNameProblem,
+  emailProblem,
+  usernameProblem,
+} from "../../people/accounts/account-texts.ts";
+import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
+import { localUser } from "../own-organization.ts";
+import type { ShownGroups } from "./shown-groups.ts";
+import type { UserChanges } from "./user-changes.ts";
+import { userOf } from "./user-message.ts";
+
+/** What the handlers need. */
+export interface UserChangeHandlersOptions {
+  readonly accounts: Pick<LocalAccounts, "find">;
+  readonly changes: UserChanges;
+  readonly groups: ShownGroups;
+  /** `iam.organization`: whose users they are. */
+  readonly organization: string;
+}
+
+/** The handlers of one user. */
+export type UserChangeHandlers = Pick<
+  IAMLocalUserServiceHandlers,
+  "getUser" | "updateUser" | "disableUser" | "enableUser" | "deleteUser"
+>;
+
+/** The handlers of IAMLocalUserService that read and change one user. */
+export function userChangeHandlers(options: UserChangeHandlersOptions): UserChangeHandlers {
+  const { changes, groups } = options;
+  const found = (userId: string, context: CallContext) => localUser(userId, options, context);
+  const shown = async (account: LocalAccount, context: CallContext) => ({
+    user: userOf(account, await groups.ofUser(account.id, context)),
+  });
+  return {
+    async getUser({ userId }, context) {
+      return shown(await found(userId, context), context);
+    },
+
+    async updateUser(request, context) {
+      const change = changeOf(request);
+      const account = await found(request.userId, context);
+      const etag = request.user?.etag ?? "";
+      if (etag !== "" && etag !== account.etag) {
+        throw new ServiceError(
+          "FAILED_PRECONDITION",
+          "the user was changed meanwhile: read it again, and repeat the change",
+        );
+      }
+      if (Object.keys(change).length === 0) return shown(account, context);
+      const changed = await changes.update(account, change, context);
+      return shown(changed, context);
+    },
+
+    async disableUser({ userId }, context) {
+      return shown(await changes.disable(await found(userId, context), context), context);
+    },
+
+    async enableUser({ userId }, context) {
+      return shown(await changes.enable(await found(userId, context), context), context);
+    },
+
+    async deleteUser({ userId }, context) {
+      await changes.delete(await found(userId, context), context);
+      return {};
+    },
+  };
+}
+
+/** @throws ServiceError INVALID_ARGUMENT for fields and values that are not valid */
+function changeOf({ user, updateMask }: UpdateUserRequest): AccountChange {
+  const { username = "", displayName = "", email = "", avatarUrl = "" } = user ?? {};
+  const changed = changedFields(updateMask, {
+    username: username !== "",
+    display_name: displayName !== "",
+    email: email !== "",
+    avatar_url: avatarUrl !== "",
+  });
+  const has = (field: Parameters<typeof changed.has>[0]) => changed.has(field);
+  refuseInvalidFields({
+    username: has("username") ? usernameProblem(username) : undefined,
+    display_name: has("display_name") ? displayNameProblem(displayName) : undefined,
+    email: has("email") ? emailProblem(email) : undefined,
+    avatar_url: has("avatar_url") ? avatarUrlProblem(avatarUrl) : undefined,
+  });
+  return {
+    ...(has("username") ? { username } : {}),
+    ...(has("display_name") ? { displayName } : {}),
+    ...(has("email") ? { email } : {}),
+    ...(has("avatar_url") ? { avatarUrl } : {}),
+  };
+}

@@ -1,0 +1,127 @@
+import { field, formToken, problemBox } from "../../pages/form-parts.ts";
+import { type Html, html } from "../../pages/html.ts";
+import type { Page } from "../../pages/page.ts";
+import type { MessageKey, Texts, TextValues } from "../../pages/texts.ts";
+import { passkeyForm } from "../../people/factors/factor-forms.ts";
+import { PASSKEY_SCRIPT } from "./passkey-script.ts";
+
+/** Why a form was not accepted. */
+export interface FormProblem {
+  readonly text: MessageKey;
+  readonly values?: TextValues;
+}
+
+/** What the pages of a login have in common. */
+export interface InteractionForm {
+  /** The name of the client. */
+  readonly client: string;
+  /** Why it was not accepted before. */
+  readonly problem: FormProblem | undefined;
+  readonly leadsTo: string | undefined;
+  /** Of `FormTokens`. */
+  readonly token: string;
+}
+
+/** The page on which people enter their password. */
+export function loginPage(
+  form: InteractionForm & {
+    readonly username: string;
+    /** The options of a passkey in place of the password, where there are passkeys. */
+    readonly passkey?: object | undefined;
+  },
+): Page {
+  return (texts) => {
+    const { say } = texts;
+    return {
+      title: say("Log in"),
+      leadsTo: form.leadsTo,
+      isProblem: form.problem !== undefined,
+      ...(form.passkey === undefined ? {} : { script: PASSKEY_SCRIPT }),
+      body: html`<p>${say("to continue to {client}", { client: form.client })}</p>
+${summary(texts, form)}
+<form method="post">
+${formToken(form.token)}
+${field({
+  name: "username",
+  label: say("User name"),
+  autocomplete: "username",
+  longest: 256,
+  value: form.username,
+  isFirst: form.problem === undefined,
+})}
+${field({
+  name: "password",
+  label: say("Password"),
+  type: "password",
+  autocomplete: "current-password",
+  longest: 1024,
+})}
+<button type="submit" name="action" value="login">${say("Log in")}</button>
+<button class="second" type="submit" name="action" value="cancel" formnovalidate>${say("Cancel")}</button>
+</form>
+${
+  form.passkey &&
+  passkeyForm(texts, {
+    options: form.passkey,
+    token: form.token,
+    action: "passkey",
+    button: "Log in with a passkey",
+  })
+}`,
+    };
+  };
+}
+
+/** What the scopes give a client. */
+const SCOPE_TEXTS: Readonly<Record<string, MessageKey>> = {
+  openid: "your user id",
+  profile: "your name, user name and organization",
+  email: "your e-mail address",
+  offline_access: "access while you are not there",
+};
+
+/** The page on which people let a client act for them. */
+export function consentPage(
+  form: InteractionForm & { readonly username: string; readonly scopes: readonly string[] },
+): Page {
+  return (texts) => {
+    const { say } = texts;
+    const client = html`<strong>${form.client}</strong>`;
+    return {
+      title: say("Allow access?"),
+      leadsTo: form.leadsTo,
+      isProblem: form.problem !== undefined,
+      body: html`<p>${say("{client} asks {username} for:", { client, username: form.username })}</p>
+<ul>
+${form.scopes.map((scope) => html`<li>${texts.translate(SCOPE_TEXTS[scope] ?? scope)}</li>`)}
+</ul>
+${summary(texts, form)}
+<form method="post">
+${formToken(form.token)}
+<button type="submit" name="action" value="consent">${say("Allow")}</button>
+<button class="second" type="submit" name="action" value="cancel">${say("Refuse")}</button>
+</form>`,
+    };
+  };
+}
+
+/** The page of a login that has expired, or began in another browser. */
+export function expiredPage(): Page {
+  return ({ say }) => ({
+    title: say("The login has expired"),
+    body: html`<p>${say("Go back to where you came from, and log in again. Cookies must be allowed.")}</p>`,
+  });
+}
+
+/** The page of what this version does not do. @param what as in the protocol, such as `prompt=create` */
+export function unimplementedPage(what: string): Page {
+  return ({ say }) => ({
+    title: say("Not available"),
+    body: html`<p>${say("The service does not have this: {what}", { what: html`<code>${what}</code>` })}</p>`,
+  });
+}
+
+/** The summary of a problem. */
+export function summary({ say }: Texts, { problem }: InteractionForm): Html | undefined {
+  return problemBox(problem && say(problem.text, problem.values));
+}

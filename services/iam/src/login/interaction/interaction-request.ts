@@ -1,0 +1,284 @@
+import type { Interaction, InteractionResults } from "oidc-provider";
+import {
+  type CallContext,
+  type RawRequest,
+  type RawResponse,
+  ServiceError,
+} from "svc-access/runtime";
+import { INTERACTION_PATH } from "../../config/provider-paths.ts";
+import type { FormPlace } from "../../pages/form-tokens.ts";
+import type { PageView } from "../../pages/page-view.ts";
+import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
+import { passwordsQueueFull } from "../../people/accounts/password-login.ts";
+import type { FailedAttempt } from "../../people/accounts/throttle/failed-attempts.ts";
+import { clientsOf } from "../../provider/embedded/embedded-options.ts";
+import type { EmbeddedProvider } from "../../provider/embedded/embedded-provider.ts";
+import type { BrowserIdentity } from "../../provider/embedded/request/browser-identity.ts";
+import { recordEvent } from "../../provider/embedded/request/provider-events.ts";
+import { grantScopes } from "../../provider/embedded/tokens/load-grant.ts";
+import {
+  consentPage,
+  expiredPage,
+  type FormProblem,
+  loginPage,
+  unimplementedPage,
+} from "./interaction-pages.ts";
+import { redirectUriOf, scopesOf } from "./interaction-parameters.ts";
+import { LoginSteps, type StepResult } from "./login-steps.ts";
+import { type StepPage, stepPage } from "./step-pages.ts";
+
+const WRONG: FormProblem = { text: "The user name or the password is wrong." };
+const FORM_EXPIRED: FormProblem = { text: "The form has expired. Send it again." };
+const LONGEST_NAME = 256;
+/** The answer of an authenticator takes a part of it. */
+const LONGEST_FORM = 64 * 1024;
+const BUSY: FormProblem = {
+  text: "Too many people log in at the moment. Try again in a few seconds.",
+};
+
+/** A request of a login or consent page. */
+export class InteractionRequest {
+  readonly #embedded: EmbeddedProvider;
+  readonly #request: RawRequest;
+  readonly #call: CallContext;
+  readonly #browser: BrowserIdentity;
+  /** Undefined where passwords are enough. */
+  readonly #steps: LoginSteps | undefined;
+  /** The user name of a form that was not accepted: the person need not enter it again. */
+  #entered: string | undefined;
+
+  constructor(
+    embedded: EmbeddedProvider,
+    request: RawRequest,
+    call: CallContext,
+    browser: BrowserIdentity,
+  ) {
+    this.#embedded = embedded;
+    this.#browser = browser;
+    this.#request = request;
+    this.#call = call;
+    const { factors } = embedded.options;
+    this.#steps = factors && new LoginSteps(factors.factors, factors.passwordVersion);
+  }
+
+  async respond(): Promise<RawResponse> {
+    const { method } = this.#request;
+    const interaction = await this.#interaction();
+    // The cookie, which other sites cannot send with a POST, names the interaction too.
+    if (interaction === undefined || this.#isCrossSite())
+      return this.#view().response(400, expiredPage());
+    if (method === "GET" || method === "HEAD") return this.#page(interaction, 200);
+    if (method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", "use GET or POST");
+    const form = await formFields(this.#request, LONGEST_FORM);
+    const data = this.#embedded.forms.dataOf(form, this.#placeOf(interaction));
+    if (data === undefined) return this.#page(interaction, 403, FORM_EXPIRED);
+    if (form.get("action") === "cancel") {
+      return this.#finish({ error: "access_denied", error_description: "the login was cancelled" });
+    }
+    switch (interaction.prompt.name) {
+      case "login":
+        return form.get("action") === "login" || this.#steps === undefined
+          ? this.#login(interaction, form)
+          : this.#step(interaction, await this.#steps.act(JSON.parse(data), form, this.#call));
+      case "consent":
+        return this.#consent(interaction, form);
+      default:
+        return this.#page(interaction, 501);
+    }
+  }
+
+  async #interaction(): Promise<Interaction | undefined> {
+    const { provider } = await this.#embedded.current();
+    const { incoming, response, path } = this.#request;
+    try {
+      const found = await provider.interactionDetails(incoming, response);
+      return path === `${INTERACTION_PATH}/${found.uid}` ? found : undefined;
+    } catch (error) {
+      if ((error as Error).name === "SessionNotFound") return undefined;
+      throw error;
+    }
+  }
+
+  #isCrossSite(): boolean {
+    return isFromAnotherSite(this.#request, new URL(this.#embedded.issuer).origin);
+  }
+
+  #view(interaction?: Interaction): PageView {
+    return this.#embedded.design.view(this.#request, this.#call, interaction?.params["ui_locales"]);
+  }
+
+  async #page(
+    interaction: Interaction,
+    status: number,
+    problem?: FormProblem,
+  ): Promise<RawResponse> {
+    const view = this.#view(interaction);
+    const leadsTo = redirectUriOf(interaction);
+    const client = await this.#clientName(interaction);
+    if (interaction.prompt.name === "login" && this.#steps !== undefined) {
+      const state = this.#steps.begin();
+      return this.#stepPage(interaction, { outcome: "page", status, state, ...given(problem) });
+    }
+    const token = this.#embedded.forms.issue(this.#placeOf(interaction));
+    switch (interaction.prompt.name) {
+      case "login": {
+        const username = this.#username(interaction);
+        return view.response(status, loginPage({ client, username, problem, leadsTo, token }));
+      }
+      case "consent": {
+        const account = await this.#embedded.options.accounts.find(
+          interaction.session?.accountId ?? "",
+        );
+        const username = account?.username ?? "";
+        return view.response(
+          status,
+          consentPage({ client, username, scopes: scopesOf(interaction), problem, leadsTo, token }),
+        );
+      }
+      default:
+        return view.response(501, unimplementedPage(`prompt=${interaction.prompt.name}`));
+    }
+  }
+
+  async #login(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {
+    const { accounts } = this.#embedded.options;
+    const { clientAddress: address, signal, deadline } = this.#call;
+    const username = form.get("username") ?? "";
+    const password = form.get("password") ?? "";
+    this.#entered = username;
+    const client = String(interaction.params["client_id"]);
+    const result = await accounts.authenticate({
+      username,
+      password,
+      address,
+      signal,
+      deadline,
+    });
+    switch (result.outcome) {
+      case "ok": {
+        const { account, passwordVersion } = result;
+        const first = { accountId: account.id, passwordVersion };
+        const next = await this.#steps?.afterPassword(first, this.#call);
+        return this.#step(interaction, next ?? { outcome: "done", first, amr: ["pwd"] });
+      }
+      case "wrong":
+        // What was typed as the user name may be a password.
+        await this.#failed({ event: "login.failed", details: { client } });
+        return this.#page(interaction, 401, WRONG);
+      case "slowed": {
+        await this.#failed({ event: "login.slowed", details: { client } });
+        const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
+        const problem: FormProblem = {
+          text: "There were too many failed attempts. Try again in {seconds} s.",
+          values: { seconds },
+        };
+        const { headers, ...page } = await this.#page(interaction, 429, problem);
+        return { ...page, headers: { ...headers, "Retry-After": String(seconds) } };
+      }
+      case "busy": {
+        this.#request.nameCause(passwordsQueueFull());
+        const { headers, ...page } = await this.#page(interaction, 503, BUSY);
+        return { ...page, headers: { ...headers, "Retry-After": "5" } };
+      }
+    }
+  }
+
+  /** Somebody has failed, who is known only after a right password. */
+  #failed(attempt: FailedAttempt): Promise<void> {
+    return this.#embedded.attempts.record(this.#call, attempt);
+  }
+
+  /** Completes the login, or shows its next page. */
+  async #step(interaction: Interaction, result: StepResult): Promise<RawResponse> {
+    const { options } = this.#embedded;
+    const client = String(interaction.params["client_id"]);
+    if (result.event !== undefined) {
+      const { method, ...event } = result.event;
+      const details = { client, method };
+      if (event.event === "second_factor.failed") {
+        await this.#failed({ ...event, event: event.event, details });
+      } else {
+        const riskLevel = event.event === "second_factor.used" ? "LOW" : "MEDIUM";
+        recordEvent(options, { ...event, riskLevel, details });
+      }
+    }
+    if (result.outcome === "page") return this.#stepPage(interaction, result);
+    const { accountId, passwordVersion } = result.first;
+    recordEvent(options, {
+      event: "login.succeeded",
+      riskLevel: "LOW",
+      accountId,
+      details: { client },
+    });
+    const login = { accountId, remember: true, amr: [...result.amr], passwordVersion };
+    return this.#finish({ login });
+  }
+
+  async #stepPage(interaction: Interaction, result: StepPage): Promise<RawResponse> {
+    const { factors } = this.#embedded.options;
+    if (factors === undefined) throw new Error("a login has a second step without second factors");
+    const { status, retryAfterSeconds: seconds } = result;
+    const data = JSON.stringify(result.state);
+    const page = await stepPage(factors.factors, this.#embedded.options.accounts, result, {
+      client: await this.#clientName(interaction),
+      username: this.#username(interaction),
+      problem: result.problem,
+      leadsTo: redirectUriOf(interaction),
+      token: this.#embedded.forms.issue(this.#placeOf(interaction), data),
+    });
+    const headers = seconds === undefined ? {} : { "Retry-After": String(seconds) };
+    return this.#view(interaction).response(status, page, headers);
+  }
+
+  async #consent(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {
+    const accountId = interaction.session?.accountId;
+    const clientId = String(interaction.params["client_id"]);
+    if (form.get("action") !== "consent" || accountId === undefined) {
+      return this.#page(interaction, 400);
+    }
+    const { provider } = await this.#embedded.current();
+    const known =
+      interaction.grantId === undefined
+        ? undefined
+        : await provider.Grant.find(interaction.grantId);
+    const grant = known ?? new provider.Grant({ accountId, clientId });
+    grantScopes(grant, scopesOf(interaction));
+    const grantId = await grant.save();
+    recordEvent(this.#embedded.options, {
+      event: "login.consented",
+      riskLevel: "LOW",
+      accountId,
+      details: { client: clientId },
+    });
+    return this.#finish({ consent: { grantId } }, true);
+  }
+
+  /** Stores the result; the provider takes it when the browser comes back to it. */
+  async #finish(result: InteractionResults, isMerged = false): Promise<RawResponse> {
+    const { provider } = await this.#embedded.current();
+    const { incoming, response } = this.#request;
+    const location = await provider.interactionResult(incoming, response, result, {
+      mergeWithLastSubmission: isMerged,
+    });
+    return { status: 303, headers: { Location: location, "Cache-Control": "no-store" } };
+  }
+
+  /** What the field of the user name has at first. */
+  #username({ params }: Interaction): string {
+    return (this.#entered ?? String(params["login_hint"] ?? "")).slice(0, LONGEST_NAME);
+  }
+
+  /** Other hosts of the domain can give a browser the cookie of an interaction, so its id alone is not enough. */
+  #placeOf({ uid, prompt }: Interaction): FormPlace {
+    return { form: prompt.name, browser: `${this.#browser.hash} ${uid}` };
+  }
+
+  async #clientName({ params }: Interaction): Promise<string> {
+    const clients = clientsOf(this.#embedded.options);
+    return clients.find(({ id }) => id === params["client_id"])?.name ?? "";
+  }
+}
+
+function given(problem: FormProblem | undefined) {
+  return problem === undefined ? {} : { problem };
+}

@@ -1,0 +1,66 @@
+/** What the texts of an account may be. Each rule says why a text is refused, for people. */
+import { searchKey } from "../../ground/store/user-search-keys.ts";
+
+const MOST_USERNAME_CHARACTERS = 64;
+const USERNAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}._@+-]*[\p{L}\p{N}\p{M}])?$/u;
+const MOST_NAME_CHARACTERS = 128;
+const MOST_EMAIL_BYTES = 254;
+/** A part before the at sign, and a domain of at least two labels (a part of RFC 5321). */
+const EMAIL =
+  /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
+const MOST_URL_CHARACTERS = 2048;
+
+/** Why a text cannot be a user name, for people; undefined where it can. */
+export function usernameProblem(username: string): string | undefined {
+  if (username === "") return "is required";
+  if ([...username].length > MOST_USERNAME_CHARACTERS)
+    return `must have at most ${MOST_USERNAME_CHARACTERS} characters`;
+  if (!USERNAME.test(username)) {
+    return "must consist of letters, digits and . _ @ + -, and begin and end with a letter or digit";
+  }
+  return undefined;
+}
+
+/**
+ * A user name as it is compared: the same for all letter cases and for all ways to write the same
+ * characters (RFC 8265, UsernameCaseMapped). Letters of different scripts that look alike remain
+ * different: whoever may create users answers for their names.
+ */
+export function usernameKey(username: string): string {
+  return searchKey(username);
+}
+
+/** Why a text cannot be a display name, for people; undefined where it can. */
+export function displayNameProblem(name: string): string | undefined {
+  if (name.trim() === "") return "is required";
+  if ([...name].length > MOST_NAME_CHARACTERS)
+    return `must have at most ${MOST_NAME_CHARACTERS} characters`;
+  if (/[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/u.test(name)) {
+    return "must not contain control characters";
+  }
+  return undefined;
+}
+
+/** Why a text cannot be an e-mail address, for people; undefined where it can. */
+export function emailProblem(email: string): string | undefined {
+  if (email === "") return "is required";
+  if (Buffer.byteLength(email) > MOST_EMAIL_BYTES)
+    return `must have at most ${MOST_EMAIL_BYTES} bytes`;
+  if (!EMAIL.test(email)) return "is not a valid e-mail address";
+  return undefined;
+}
+
+/** Why a text cannot be the URL of a picture, for people; undefined where it can. Empty: no picture. */
+export function avatarUrlProblem(url: string): string | undefined {
+  if (url === "") return undefined;
+  if (url.length > MOST_URL_CHARACTERS)
+    return `must have at most ${MOST_URL_CHARACTERS} characters`;
+  // Frontends show it, so it must not run anything, and must not differ from what a person reads.
+  if (!/^https:\/\/[\x21-\x7e]+$/.test(url) || /["'<>\\^`{|}]/.test(url) || !URL.canParse(url)) {
+    return "must be an https URL";
+  }
+  const { username, password } = new URL(url);
+  return username === "" && password === ""
+    ? undefined
+    : "must not contain a user name or password";
+}

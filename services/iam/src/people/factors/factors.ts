@@ -1,0 +1,171 @@
+import type { LoginAttempts } from "../accounts/throttle/login-attempts.ts";
+import type { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
+import type { Quota } from "../accounts/throttle/quota.ts";
+import type { AdditionResult, FactorAddition, FactorStore } from "./factor-store.ts";
+import { newRecoveryCodes, recoveryCodeHash, totpStep } from "./one-time-codes.ts";
+import type { Passkeys } from "./passkeys.ts";
+
+/** What became of a code. */
+export type CodeResult =
+  | { readonly outcome: "ok"; readonly method: "totp" | "recovery_code" }
+  /** It is none of the moment, or was used. */
+  | { readonly outcome: "wrong" }
+  /** There were too many attempts. */
+  | { readonly outcome: "slowed"; readonly retryAfterMs: number };
+
+/** What second factors need. */
+export interface FactorsOptions {
+  readonly store: FactorStore;
+  readonly passkeys: Passkeys;
+  readonly throttle: Pick<LoginThrottle, "begin" | "succeeded">;
+  /** Attempts on one account, from wherever: who guesses codes has its password. */
+  readonly quota: Pick<Quota, "use" | "wait">;
+  /** Whether an account must have a second factor. */
+  readonly isRequired: (accountId: string, signal: AbortSignal) => Promise<boolean>;
+  /** The name of the product, which authenticator apps show. */
+  readonly issuer: string;
+  readonly now?: () => number;
+  /** Counts the attempts, for the metrics. */
+  readonly counts?: LoginAttempts;
+}
+
+/** The second factors of people: authenticator apps, recovery codes and passkeys. */
+export class Factors {
+  readonly #options: FactorsOptions;
+  readonly #now: () => number;
+
+  constructor(options: FactorsOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  get store(): FactorStore {
+    return this.#options.store;
+  }
+
+  get passkeys(): Passkeys {
+    return this.#options.passkeys;
+  }
+
+  get issuer(): string {
+    return this.#options.issuer;
+  }
+
+  /** Whether an account must have a second factor. */
+  isRequired(accountId: string, signal: AbortSignal): Promise<boolean> {
+    return this.#options.isRequired(accountId, signal);
+  }
+
+  /** Checks a code of an app, or a recovery code; the attempt is counted. Each works once. */
+  async verifyCode(accountId: string, code: string, address: string): Promise<CodeResult> {
+    const result = await this.#verifyCode(accountId, code, address);
+    const failed = result.outcome === "slowed" ? "slowed" : "failed";
+    this.#options.counts?.count("second_factor", result.outcome === "ok" ? "succeeded" : failed);
+    return result;
+  }
+
+  /** Checks what a passkey has signed, as `Passkeys.verify`; the attempt is counted. */
+  async verifyPasskey(
+    accountId: string | undefined,
+    response: string,
+    challenge: string,
+  ): Promise<string | undefined> {
+    const owner = await this.passkeys.verify(accountId, response, challenge);
+    const method = accountId === undefined ? "passkey" : "second_factor";
+    this.#options.counts?.count(method, owner === undefined ? "failed" : "succeeded");
+    return owner;
+  }
+
+  async #verifyCode(accountId: string, code: string, address: string): Promise<CodeResult> {
+    const { throttle, quota } = this.#options;
+    const key = `second factor of ${accountId}`;
+    // First, and without counting: attempts that others have used up are no failures of this address.
+    const over = await quota.wait(accountId);
+    if (over !== undefined) return { outcome: "slowed", retryAfterMs: over };
+    const permission = await throttle.begin(key, address);
+    if (!permission.allowed) return { outcome: "slowed", retryAfterMs: permission.retryAfterMs };
+    const wait = await quota.use(accountId);
+    if (wait !== undefined) return { outcome: "slowed", retryAfterMs: wait };
+    const method = await this.#methodOf(accountId, code);
+    if (method === undefined) return { outcome: "wrong" };
+    await throttle.succeeded(key, address);
+    return { outcome: "ok", method };
+  }
+
+  /**
+   * Adds an authenticator app whose secret somebody has just got.
+   *
+   * @returns the recovery codes, if it is the first factor; undefined if the code is another one
+   */
+  async addApp(accountId: string, secret: string, code: string) {
+    const added = await this.#addApp(secret, code, { accountId });
+    return added === "not_first" ? undefined : added;
+  }
+
+  /** Adds the first factor of an account; likewise. @returns `not_first` if it has one */
+  addFirstApp(accountId: string, secret: string, code: string) {
+    return this.#addApp(secret, code, { accountId, onlyAsFirst: true });
+  }
+
+  /** Adds a passkey that a browser has made; likewise. */
+  async addPasskey(accountId: string, response: string, challenge: string) {
+    const { codes, hashes } = codesOf(accountId);
+    const addition = { accountId, firstCodes: hashes };
+    const result = await this.passkeys.add(response, challenge, addition);
+    return isAdded(result) ? { codes: result === "first" ? codes : [] } : undefined;
+  }
+
+  /**
+   * Makes new recovery codes in place of the former ones. They are shown once.
+   *
+   * @returns undefined if the account has no factor
+   */
+  async newCodes(accountId: string): Promise<readonly string[] | undefined> {
+    const { codes, hashes } = codesOf(accountId);
+    return (await this.store.replaceCodes(accountId, hashes)) ? codes : undefined;
+  }
+
+  /**
+   * Removes a factor, and with the last one the recovery codes.
+   *
+   * @returns its kind; `required` if it is the last one of somebody who must have one; undefined if
+   * there is none
+   */
+  async remove(id: string, accountId: string, signal: AbortSignal) {
+    const kind = await this.store.remove(id, accountId, true);
+    if (kind !== "last") return kind;
+    // The engine is asked outside of the transaction, which would hold the account while it waits.
+    if (await this.isRequired(accountId, signal)) return "required" as const;
+    const last = await this.store.remove(id, accountId, false);
+    return last === "last" ? undefined : last;
+  }
+
+  async #addApp(secret: string, code: string, to: Omit<FactorAddition, "firstCodes">) {
+    const step = totpStep(secret, code, this.#now());
+    if (step === undefined) return undefined;
+    const { codes, hashes } = codesOf(to.accountId);
+    const result = await this.store.addApp(secret, step, { ...to, firstCodes: hashes });
+    if (result === "not_first") return result;
+    return isAdded(result) ? { codes: result === "first" ? codes : [] } : undefined;
+  }
+
+  async #methodOf(accountId: string, code: string) {
+    for (const { id, secret } of await this.store.apps(accountId)) {
+      const step = totpStep(secret, code, this.#now());
+      if (step !== undefined && (await this.store.use(id, step))) return "totp" as const;
+    }
+    const hash = recoveryCodeHash(accountId, code);
+    const isUsed = hash !== undefined && (await this.store.useCode(accountId, hash));
+    return isUsed ? ("recovery_code" as const) : undefined;
+  }
+}
+
+function isAdded(result: AdditionResult): boolean {
+  return result === "first" || result === "further";
+}
+
+/** New recovery codes with their hashes. */
+function codesOf(accountId: string) {
+  const codes = newRecoveryCodes();
+  return { codes, hashes: codes.map((code) => recoveryCodeHash(accountId, code) ?? "") };
+}

@@ -1,0 +1,181 @@
+import { setImmediate } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AS_HUB, asUser, type IamService, startIam } from "../../support/iam-service.ts";
+
+const PATH = "/v1/iam/audit/events";
+const ROOT = asUser("root");
+
+let iam: IamService;
+beforeAll(async () => {
+  iam = await startIam();
+  const resource = { type: "zone", id: "acme" };
+  const grants = [
+    ["owner", "root"],
+    ["admin", "adam"],
+    ["user_manager", "manager"],
+    ["permission_admin", "permissions"],
+  ] as const;
+  await iam.options.engine?.writeRelationships({
+    updates: grants.map(([relation, id]) => ({
+      operation: "TOUCH",
+      relationship: { resource, relation, subject: { type: "user", id } },
+    })),
+  });
+  for (const name of ["alice", "bob", "carol"]) await createUser(name);
+  await createUser("denied", asUser("nobody"));
+});
+afterAll(() => iam.stop());
+
+function createUser(username: string, headers = ROOT) {
+  const user = { username, displayName: username, email: `${username}@example.com` };
+  return iam.call(
+    "POST",
+    "/v1/users",
+    { ...user, password: "correct horse battery staple" },
+    headers,
+  );
+}
+
+const list = (query: string, headers = ROOT) =>
+  iam.call("GET", `${PATH}${query}`, undefined, headers);
+const open = (verb: string, query = "", signal?: AbortSignal) =>
+  fetch(`${iam.origin}${PATH}:${verb}${query}`, { headers: ROOT, ...(signal && { signal }) });
+
+/** The objects of a stream, as they come. */
+async function* objects(response: Response): AsyncGenerator<any> {
+  let rest = "";
+  const text = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream());
+  for await (const part of text) {
+    const lines = (rest + part).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line);
+  }
+  if (rest !== "") throw new Error(`the stream ends in ${rest}`);
+}
+
+test.each([
+  ["nobody", {}, 401],
+  ["a user without a relation", asUser("nobody"), 403],
+  ["a user manager", asUser("manager"), 403],
+  ["a permission administrator", asUser("permissions"), 403],
+  ["an owner by the headers of another organization", asUser("root", "evil"), 403],
+  ["a service", AS_HUB, 403],
+  ["an administrator", asUser("adam"), 200],
+  ["an owner", ROOT, 200],
+])("%s [IAM-21]", async (_, headers, status) => {
+  for (const path of ["", ":export"]) {
+    const response = await fetch(`${iam.origin}${PATH}${path}`, { headers });
+    expect(response.status).toBe(status);
+    await response.text();
+  }
+});
+
+test("events are listed newest first, by filter and by pages [IAM-21]", async () => {
+  const filter = "filter.type=iam.user.create&filter.decision=allowed";
+  const first = await list(`?${filter}&page_size=2`);
+  expect(first.status).toBe(200);
+  const rest = await list(`?${filter}&page_size=2&page_token=${first.body.nextPageToken}`);
+  const events = [...first.body.events, ...rest.body.events];
+  expect(events).toHaveLength(3);
+  expect(events.map(({ data }) => data.resource)).toEqual([
+    ...new Set(events.map(({ data }) => data.resource)),
+  ]);
+  expect(events.map(({ time }) => time)).toEqual(
+    events
+      .map(({ time }) => time)
+      .sort()
+      .reverse(),
+  );
+  expect(events[0]).toMatchObject({
+    specversion: "1.0",
+    type: "iam.user.create",
+    data: { principal: { type: "user", id: "root" }, decision: "allowed", risk_level: "HIGH" },
+  });
+  expect(rest.body.nextPageToken).toBe("");
+  const ofNobody = "filter.principal_id=nobody&filter.type=iam.user.create";
+  const denied = await list(`?filter.decision=denied&${ofNobody}`);
+  expect(denied.body.events).toHaveLength(1);
+  expect(JSON.stringify(events)).not.toContain("battery");
+});
+
+test.each([
+  ["page_size=-1", "page_size"],
+  ["page_size=501", "page_size"],
+  ["page_token=unknown", "cursor"],
+  ["filter.decision=maybe", "decision"],
+  ["filter.state=done", "state"],
+  ["filter.risk_level=low", "riskLevel"],
+  ["filter.start_time=2026-02-02T00:00:00Z&filter.end_time=2026-02-01T00:00:00Z", "later"],
+  ["filter.start_time=1900-01-01T00:00:00Z", "from"],
+  ["filter.start_time=yesterday", "start_time"],
+  ["filter.type=%00", "type"],
+  ["filter.unknown=1", "unknown"],
+])("%s is not a valid question", async (query, named) => {
+  const { status, body } = await list(`?${query}`);
+  expect({ status, code: body.code }).toEqual({ status: 400, code: "INVALID_ARGUMENT" });
+  expect(body.message).toContain(named);
+});
+
+test("a token of one filter is not valid for another", async () => {
+  const { body } = await list("?filter.type=iam.user.create&page_size=1");
+  const other = await list(`?filter.type=iam.user.delete&page_token=${body.nextPageToken}`);
+  expect(other).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
+});
+
+test("an export has all of them, a JSON object on each line, the oldest first [IAM-21]", async () => {
+  const response = await open("export", "?filter.type=iam.user.create&filter.decision=allowed");
+  expect(response.headers.get("content-type")).toMatch(/ndjson/);
+  const events: any[] = [];
+  for await (const event of objects(response)) events.push(event);
+  expect(events).toHaveLength(3);
+  expect(events.map(({ time }) => time)).toEqual(events.map(({ time }) => time).sort());
+});
+
+/** Records events until a response arrives: its head comes with the first event that is followed. */
+async function recordUntil<Value>(
+  arriving: Promise<Value>,
+  event: string,
+  service = iam,
+): Promise<Value> {
+  let hasArrived = false;
+  const arrived = arriving.finally(() => {
+    hasArrived = true;
+  });
+  while (!hasArrived) {
+    await service.options.auditRecorder?.record({ event, riskLevel: "LOW" });
+    await setImmediate();
+  }
+  return arrived;
+}
+
+test("a follower gets what is stored from then on, and continues after its position [IAM-21]", async () => {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const response = await recordUntil(
+    open("follow", "?filter.type=test.first", signal),
+    "test.first",
+  );
+  const { value: first } = await objects(response).next();
+  expect(first.event).toMatchObject({ specversion: "1.0", type: "test.first" });
+  leaving.abort();
+
+  await iam.options.auditRecorder?.record({ event: "test.second", riskLevel: "LOW" });
+  const position = encodeURIComponent(first.position);
+  const again = await open("follow", `?filter.type=test.second&position=${position}`);
+  const { value: second } = await objects(again).next();
+  expect(second.event).toMatchObject({ type: "test.second" });
+  await again.body?.cancel().catch(() => undefined);
+});
+
+test("a follower does not hold up the end of the service", async () => {
+  const other = await startIam();
+  const resource = { type: "zone", id: "acme" };
+  const subject = { type: "user", id: "root" };
+  await other.options.engine?.writeRelationships({
+    updates: [{ operation: "TOUCH", relationship: { resource, relation: "owner", subject } }],
+  });
+  const following = fetch(`${other.origin}${PATH}:follow`, { headers: ROOT });
+  const response = await recordUntil(following, "test.third", other);
+  await other.stop();
+  expect(await response.text()).toContain("test.third");
+});

@@ -1,0 +1,186 @@
+import { startTestServer, type TestServer } from "svc-access/testing";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { IAMAuthService, Theme } from "../../../gen/svc/iam/v1/auth_pb.ts";
+import {
+  bindIAMAuthService,
+  type IAMAuthServiceHandlers,
+} from "../../../gen/svc/iam/v1/auth_server.ts";
+import { CurrentUser } from "../../../src/api/me/current-user.ts";
+import { LocalProfiles } from "../../../src/api/me/local-profiles.ts";
+import { PreferenceStore } from "../../../src/api/me/preferences.ts";
+import { ProfileStore } from "../../../src/api/me/profiles.ts";
+import { CurrentPreferences } from "../../../src/api/me/user-preferences.ts";
+import { Groups } from "../../../src/api/users/groups.ts";
+import type { UserTables } from "../../../src/ground/store/user-tables.ts";
+import { LocalAccounts } from "../../../src/people/accounts/local-accounts.ts";
+import { stackDatabase } from "../../support/databases.ts";
+
+let server: TestServer;
+let alice: string;
+beforeEach(async () => {
+  const opened = (await stackDatabase()).open().as<UserTables>();
+  const database = opened.kysely;
+  const accounts = new LocalAccounts(database, "acme");
+  const account = await accounts.create({
+    username: "alice",
+    displayName: "Alice Baker",
+    email: "alice@example.com",
+    passwordHash: "",
+  });
+  alice = account?.id ?? "";
+  server = await startTestServer(
+    (engine) => {
+      const currentUser = new CurrentUser({
+        local: { accounts, profiles: new LocalProfiles(opened, accounts) },
+        profiles: new ProfileStore(database),
+        groups: new Groups(engine),
+      });
+      const preferences = new CurrentPreferences(new PreferenceStore(database));
+      // The other handlers have tests of their own.
+      const handlers: Partial<IAMAuthServiceHandlers> = {
+        getMe: async (_, context) => ({ user: await currentUser.get(context) }),
+        updateMe: async (request, context) => ({
+          user: await currentUser.update(request, context),
+        }),
+        getUserPreferences: async (_, context) => ({ preferences: await preferences.get(context) }),
+        updateUserPreferences: async (request, context) => ({
+          preferences: await preferences.update(request, context),
+        }),
+      };
+      const absent = new Proxy(handlers, {
+        get: (target, name) =>
+          Reflect.get(target, name) ?? (() => Promise.reject(new Error("absent"))),
+      });
+      return bindIAMAuthService(absent as IAMAuthServiceHandlers);
+    },
+    {
+      model: new URL("../../../../../model/iam.zed", import.meta.url).pathname,
+      relationships: [`group:staff#member@user:${alice}`, "group:staff#member@user:carol"],
+    },
+  );
+  onTestFinished(() => server.close());
+});
+
+const asUser = (user: string) =>
+  server.as({ user, organizationId: "acme", name: "From the token", email: "t@example.com" });
+const client = (user: string) => asUser(user).grpc(IAMAuthService);
+
+test("a local user sees the own account and groups [IAM-40]", async () => {
+  const response = await asUser(alice).fetch("/v1/iam/me");
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({
+    subjectId: alice,
+    name: "Alice Baker",
+    email: "t@example.com",
+    organizationId: "acme",
+    groups: ["staff"],
+    source: "gateway",
+  });
+  expect((await server.as("nobody").fetch("/v1/iam/me")).status).toBe(401);
+});
+
+test("groups that the identity provider names are shown, each once", async () => {
+  const groups = ["acme/staff", "staff"];
+  const caller = server.as({ user: "carol", organizationId: "acme", groups });
+  const { user } = await caller.grpc(IAMAuthService).getMe({});
+  expect(user?.groups).toEqual(["staff", "acme/staff"]);
+});
+
+test.each([
+  ["a local user", () => alice],
+  ["a user of another provider", () => "carol"],
+])("%s changes the own name and picture", async (_, subject) => {
+  const { updateMe, getMe } = client(subject());
+  const { user: named } = await updateMe({ user: { name: "Al" } });
+  expect(named).toMatchObject({ name: "Al", avatarUrl: "", groups: ["staff"] });
+  const avatarUrl = "https://example.com/a.png";
+  const { user: pictured } = await updateMe({ user: { avatarUrl, etag: named?.etag ?? "" } });
+  expect(pictured).toMatchObject({ name: "Al", avatarUrl });
+  await expect(updateMe({ user: { name: "Late", etag: named?.etag ?? "" } })).rejects.toMatchObject(
+    { code: "FAILED_PRECONDITION" },
+  );
+  // With a mask, an empty value removes.
+  await updateMe({ user: { name: "ignored" }, updateMask: { paths: ["avatar_url"] } });
+  expect((await getMe({})).user).toMatchObject({ name: "Al", avatarUrl: "" });
+  expect((await client("dave").getMe({})).user).toMatchObject({
+    name: "From the token",
+    groups: [],
+  });
+});
+
+test.each([
+  [{ name: " " }, "name is required"],
+  [{ name: "a\nb" }, "name must not contain control characters"],
+  [{ avatarUrl: "javascript:alert(1)" }, "avatar_url must be an https URL"],
+])("%j is refused", async (user, message) => {
+  await expect(client(alice).updateMe({ user })).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message,
+  });
+});
+
+test("an update of nothing changes nothing, and of an unknown field is refused [IAM-43]", async () => {
+  const { updateMe } = client(alice);
+  const { user } = await updateMe({});
+  expect((await updateMe({ user: {} })).user?.etag).toBe(user?.etag);
+  await expect(
+    updateMe({ user: { name: "A" }, updateMask: { paths: ["email"] } }),
+  ).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+});
+
+test("preferences have defaults until they are set, one by one [IAM-43]", async () => {
+  const { getUserPreferences, updateUserPreferences } = client(alice);
+  const { preferences: first } = await getUserPreferences({});
+  expect(first).toMatchObject({ language: "en", timeZone: "UTC", theme: Theme.SYSTEM, etag: "" });
+  expect(first?.updateTime).toBeUndefined();
+  const settings = { columns: ["name", 1, null, { wide: true }] };
+  await updateUserPreferences({ preferences: { language: "ZH-cn", settings } });
+  const { preferences: second } = await updateUserPreferences({
+    preferences: { theme: Theme.DARK, timeZone: "Asia/Shanghai" },
+  });
+  expect(second).toMatchObject({
+    language: "zh-CN",
+    timeZone: "Asia/Shanghai",
+    theme: Theme.DARK,
+    settings,
+  });
+  await expect(
+    updateUserPreferences({ preferences: { language: "de", etag: "another" } }),
+  ).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+  const { preferences: third } = await updateUserPreferences({
+    preferences: { etag: second?.etag ?? "" },
+    updateMask: { paths: ["settings", "language"] },
+  });
+  expect(third).toMatchObject({ language: "en", theme: Theme.DARK });
+  expect(third?.settings).toBeUndefined();
+  expect((await client("carol").getUserPreferences({})).preferences?.theme).toBe(Theme.SYSTEM);
+});
+
+test.each([
+  [{ language: "not a language" }, "language is not a BCP 47 tag, such as en or zh-CN"],
+  [{ language: "x".repeat(100) }, "language is not a BCP 47 tag, such as en or zh-CN"],
+  [{ timeZone: "Mars/Olympus" }, "time_zone is not the name of a time zone, such as Asia/Shanghai"],
+  [{ timeZone: "+08:00" }, "time_zone is not the name of a time zone, such as Asia/Shanghai"],
+  [{ theme: 9 as Theme }, "theme 9 is not known"],
+  [
+    { settings: { text: "é".repeat(8192) } },
+    "settings have 16395 bytes as JSON; at most 16384 are kept",
+  ],
+])("preferences %j are refused", async (preferences, message) => {
+  await expect(client(alice).updateUserPreferences({ preferences })).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message,
+  });
+});
+
+test("of two changes at once one gets the error to read again", async () => {
+  const { updateUserPreferences } = client(alice);
+  const results = await Promise.allSettled(
+    Array.from({ length: 4 }, (_, index) =>
+      updateUserPreferences({ preferences: { settings: { index } } }),
+    ),
+  );
+  const failed = results.filter((result) => result.status === "rejected");
+  expect(failed.length).toBeLessThan(4);
+  for (const { reason } of failed) expect(reason).toMatchObject({ code: "FAILED_PRECONDITION" });
+});
