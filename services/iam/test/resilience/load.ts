@@ -31,10 +31,18 @@ export async function send({ balancer, call }: Platform, ...to: readonly number[
   );
 }
 
+/** The people who act. */
+export interface Load {
+  /** Waits until so many more calls are answered. */
+  more(count: number): Promise<void>;
+  /** Waits until all have new tokens. */
+  renewed(): Promise<void>;
+}
+
 /** Lets people act while work is done, and checks that all that was acknowledged is there. */
 export async function underLoad(
   platform: Platform,
-  work: (more: (count: number) => Promise<void>) => Promise<void>,
+  work: (load: Load) => Promise<void>,
 ): Promise<void> {
   const seed = Math.floor(Math.random() * 2 ** 31);
   const people: Person[] = [];
@@ -52,8 +60,12 @@ export async function underLoad(
     // A refusal ends the test at once.
     await Promise.race([done, acting]);
   };
+  const renewed = async () => {
+    // A refusal ends the test at once.
+    await Promise.race([Promise.all(people.map((person) => person.renewed())), acting]);
+  };
   await more(20);
-  await work(more);
+  await work({ more, renewed });
   await more(20);
   isOver = true;
   await acting;

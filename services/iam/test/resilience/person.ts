@@ -19,6 +19,8 @@ export class Person {
   steps = 0;
   /** How many calls were repeated. */
   repeated = 0;
+  /** Who waits for new tokens. */
+  #renewed: (() => void) | undefined;
   readonly #platform: Platform;
   readonly #random: Random;
   readonly username: string;
@@ -35,6 +37,7 @@ export class Person {
   async act(isOver: () => boolean): Promise<void> {
     await this.logIn();
     while (!isOver()) {
+      if (this.#renewed !== undefined) await this.#refreshAll(this.#renewed);
       const chance = this.#random.below(20);
       if (chance === 0) await this.logIn();
       else if (chance === 1 && this.logins.length > 1) await this.end();
@@ -42,6 +45,22 @@ export class Person {
       else await this.refresh();
       this.steps++;
     }
+  }
+
+  /**
+   * Has the tokens of all logins refreshed, by somebody who acts. Tests that let days pass do so
+   * before, since every access token would have expired.
+   */
+  renewed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#renewed = resolve;
+    });
+  }
+
+  async #refreshAll(done: () => void): Promise<void> {
+    this.#renewed = undefined;
+    for (const login of this.logins) await this.refresh(login);
+    done();
   }
 
   async logIn(): Promise<void> {

@@ -157,7 +157,7 @@ onPlatform("two replicas [PLAT-9]", platform, (platform) => {
   );
 
   test("a replica that is killed under load logs nobody out, and what was acknowledged is there [PLAT-14]", () =>
-    underLoad(platform, async (more) => {
+    underLoad(platform, async ({ more }) => {
       for (let kill = 0; kill < runs(12, 1); kill++) {
         const victim = replicas[kill % 2] as Replica;
         await victim.kill();
@@ -170,7 +170,7 @@ onPlatform("two replicas [PLAT-9]", platform, (platform) => {
   test.runIf(IS_THOROUGH)(
     "the encryption key is replaced under load, and nobody is logged out",
     () =>
-      underLoad(platform, async (more) => {
+      underLoad(platform, async ({ more }) => {
         const { keyFile } = platform;
         const old = readFileSync(keyFile, "utf8");
         const fresh = `${randomBytes(32).toString("base64")}\n`;

@@ -94,7 +94,7 @@ onPlatform("minutes of load, and a kill in each", platform, (platform) => {
     const samples: number[] = [];
     const sampling = setInterval(() => samples.push(lasting.residentMib), SAMPLE_MS);
     try {
-      await underLoad(platform, async (more) => {
+      await underLoad(platform, async ({ more }) => {
         for (let minute = 0; minute < minutes; minute++) {
           await sleep(MINUTE);
           await killed.kill();
