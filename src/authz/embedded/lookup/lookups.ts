@@ -93,6 +93,8 @@ function* listRelationships(
     if (++steps % EDGES_A_STEP === 0) yield;
     if (edges.push(edge) > most) throw tooManyResults(most);
   }
+  // Most often, as of the groups of a user: nothing to sort.
+  if (edges.length < 2) return edges.map((edge) => graph.relationshipOf(edge));
   const sorted = yield* sortEdges(graph, Uint32Array.from(edges));
   return {
     length: sorted.length,

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from "node:crypto";
 import { type EncryptionKey, EncryptionKeys } from "./encryption-keys.ts";
 
 /** The place that a sealed value belongs to, in the database or elsewhere; moved to another one, it cannot be opened. */
@@ -47,12 +54,17 @@ const CIPHER = "aes-256-gcm";
 /** The part of the random bytes that derives the key, and the part that is the nonce. */
 const HALF = 12;
 const TAG = 16;
+/** How many values have one derived key; the chance that two of their nonces are the same is less than 2^-56. */
+const VALUES_A_KEY = 2 ** 20;
+/** How many derived keys are kept, to open values with them. */
+const MAX_KEPT = 64;
 
 /**
  * Encrypts secrets for the database, with AES-256-GCM. A value is `v1.<key id>.<base64url>`.
  *
  * Random nonces of 96 bits allow 2^32 values with one key, which a busy service reaches in weeks. So
- * each value has a key of its own, derived from 96 further random bits.
+ * values are encrypted with keys that are derived from 96 further random bits, each for a part of
+ * the values of one process.
  *
  * @example
  * ```ts
@@ -64,10 +76,21 @@ const TAG = 16;
  */
 export class SecretBox {
   readonly #keys: EncryptionKeys;
+  readonly #valuesAKey: number;
+  /** The key that encrypts. */
+  #current: ValueKey;
+  #values = 0;
+  /** Derived keys by their key and random bytes, the one that was derived first at the start. */
+  readonly #derived = new Map<string, KeyObject>();
 
-  /** @param keys the first one encrypts, all decrypt */
-  constructor(keys: EncryptionKeys) {
+  /**
+   * @param keys the first one encrypts, all decrypt
+   * @param valuesAKey how many values are encrypted with one derived key
+   */
+  constructor(keys: EncryptionKeys, valuesAKey: number = VALUES_A_KEY) {
     this.#keys = keys;
+    this.#valuesAKey = valuesAKey;
+    this.#current = newValueKey(keys.first);
   }
 
   /** The start of all values that the first key has encrypted. */
@@ -77,12 +100,16 @@ export class SecretBox {
 
   /** Encrypts a text for its place. */
   seal(text: string, place: SealedPlace): string {
-    const { first } = this.#keys;
-    const random = randomBytes(2 * HALF);
-    const cipher = createCipheriv(CIPHER, derive(first, random), random.subarray(HALF));
+    if (++this.#values > this.#valuesAKey) {
+      this.#current = newValueKey(this.#keys.first);
+      this.#values = 1;
+    }
+    const { key, random } = this.#current;
+    const nonce = randomBytes(HALF);
+    const cipher = createCipheriv(CIPHER, key, nonce);
     cipher.setAAD(associated(place));
     const body = [cipher.update(text, "utf8"), cipher.final()];
-    const bytes = Buffer.concat([random, ...body, cipher.getAuthTag()]);
+    const bytes = Buffer.concat([random, nonce, ...body, cipher.getAuthTag()]);
     return `${this.currentPrefix}${bytes.toString("base64url")}`;
   }
 
@@ -107,27 +134,53 @@ export class SecretBox {
       throw new MissingKeyError(shown(id), message);
     }
     const bytes = Buffer.from(text, "base64url");
-    const changed = new UnsealError(
-      `a value in ${where} was changed or moved since it was encrypted: restore the row from a backup, or delete it`,
-    );
-    if (bytes.length < 2 * HALF + TAG) throw changed;
-    const decipher = createDecipheriv(CIPHER, derive(key, bytes), bytes.subarray(HALF, 2 * HALF));
+    if (bytes.length < 2 * HALF + TAG) throw changed(where);
+    const derived = this.#keyOf(key, bytes.subarray(0, HALF));
+    const decipher = createDecipheriv(CIPHER, derived, bytes.subarray(HALF, 2 * HALF));
     decipher.setAAD(associated(place));
     decipher.setAuthTag(bytes.subarray(-TAG));
     try {
       const body = decipher.update(bytes.subarray(2 * HALF, -TAG));
       return Buffer.concat([body, decipher.final()]).toString("utf8");
     } catch {
-      throw changed;
+      throw changed(where);
     }
+  }
+
+  #keyOf(key: EncryptionKey, random: Buffer): KeyObject {
+    const name = `${key.id}${random.toString("latin1")}`;
+    const kept = this.#derived.get(name);
+    if (kept !== undefined) return kept;
+    const derived = derive(key, random);
+    this.#derived.set(name, derived);
+    if (this.#derived.size > MAX_KEPT) {
+      const [oldest = ""] = this.#derived.keys();
+      this.#derived.delete(oldest);
+    }
+    return derived;
   }
 }
 
-function derive(key: EncryptionKey, random: Buffer): Buffer {
-  return createHmac("sha256", key.bytes)
-    .update("svc-iam value key\0")
-    .update(random.subarray(0, HALF))
-    .digest();
+/** A key that is derived from random bits. */
+interface ValueKey {
+  readonly random: Buffer;
+  readonly key: KeyObject;
+}
+
+function newValueKey(key: EncryptionKey): ValueKey {
+  const random = randomBytes(HALF);
+  return { random, key: derive(key, random) };
+}
+
+function derive(key: EncryptionKey, random: Buffer): KeyObject {
+  const hmac = createHmac("sha256", key.bytes).update("svc-iam value key\0").update(random);
+  return createSecretKey(hmac.digest());
+}
+
+function changed(where: string): UnsealError {
+  return new UnsealError(
+    `a value in ${where} was changed or moved since it was encrypted: restore the row from a backup, or delete it`,
+  );
 }
 
 /** JSON, so that no two places have the same text. */

@@ -121,4 +121,27 @@ describe("a secret box", () => {
     expect(box.open(both.seal("text", place), place)).toBe("text");
     expect(before.startsWith(both.currentPrefix)).toBe(false);
   });
+
+  test("changes its derived key after so many values, and opens those of each", () => {
+    const keys = EncryptionKeys.parse(next);
+    const changing = new SecretBox(keys, 2);
+    const values = Array.from({ length: 200 }, (_, index) => changing.seal(`${index}`, place));
+    // The first 12 bytes of a value derive its key, and the next 12 are its nonce.
+    const bytesOf = (value: string) => Buffer.from(value.split(".")[2] ?? "", "base64url");
+    const derivedFrom = values.map((value) => bytesOf(value).toString("hex", 0, 12));
+    expect(new Set(derivedFrom).size).toBe(100);
+    expect(derivedFrom[0]).toBe(derivedFrom[1]);
+    expect(new Set(values.map((value) => bytesOf(value).toString("hex", 0, 24))).size).toBe(200);
+    // More than it keeps, and twice.
+    const read = () => values.map((value) => box.open(value, place));
+    expect(read()).toEqual(values.map((_, index) => `${index}`));
+    expect(read()).toEqual(values.map((_, index) => `${index}`));
+  });
+
+  test("encrypts with a nonce of its own for each value", () => {
+    const nonces = Array.from({ length: 1_000 }, () =>
+      Buffer.from(box.seal("same", place).split(".")[2] ?? "", "base64url").toString("hex", 12, 24),
+    );
+    expect(new Set(nonces).size).toBe(1_000);
+  });
 });
