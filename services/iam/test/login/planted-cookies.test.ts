@@ -11,7 +11,7 @@ import { totpCode } from "../../src/people/factors/one-time-codes.ts";
 import { hash, sealedPlace } from "../../src/provider/embedded/adapter/sealed-documents.ts";
 import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import { Browser, type Visit } from "../support/browser.ts";
-import { addUser, databaseOf, startSelf } from "../support/browser-login.ts";
+import { addUser, databaseOf, logInBrowser, startSelf, whoIs } from "../support/browser-login.ts";
 import { addFactor } from "../support/factors.ts";
 import { ALICE, PASSWORD } from "../support/memory-accounts.ts";
 import {
@@ -160,6 +160,44 @@ test("a device is approved in one browser with the session of that one alone", a
   plant(attacker, victim);
   const sent = await victim.submit(form, {});
   expect(sent.text).not.toContain("Log in on this device?");
+});
+
+test("the form of a logout that another browser has got ends no login here", async () => {
+  newBrowsers();
+  await logIn(web, attacker);
+  const form = await attacker.open(`${iam.issuer}/session/end`);
+  expect(form.text).toContain("Log out?");
+  await logIn(web, victim);
+  const own = victim.cookie(SESSION) ?? "";
+  plant(attacker, victim, [SESSION]);
+  const sent = await victim.submit(form, { logout: "yes" });
+  expect([sent.status, sent.text]).toEqual([403, expect.stringContaining("The form has expired")]);
+  // Nor with the own cookie, which a sibling host does not know, yet makes the browser send.
+  victim.setCookie(SESSION, own);
+  expect((await victim.submit(form, { logout: "yes" })).status).toBe(403);
+  expect((await victim.open((await begin(web)).url.href)).url).toContain("code=");
+  expect((await attacker.open((await begin(web)).url.href)).url).toContain("code=");
+});
+
+test("the form of a device that another browser has got is refused with its cookies", async () => {
+  newBrowsers();
+  const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid" });
+  const form = await attacker.open(`${iam.issuer}/device`);
+  plant(attacker, victim, [SESSION]);
+  const sent = await victim.submit(form, { user_code: begun.user_code });
+  expect([sent.status, sent.text]).toEqual([403, expect.stringContaining("The form has expired")]);
+});
+
+test("nor does that of the logout of browsers", async () => {
+  const service = await startSelf();
+  newBrowsers(service.origin);
+  await logInBrowser(service, attacker, { username: "bob" });
+  await logInBrowser(service, victim);
+  const form = await attacker.open(`${service.origin}/v1/iam/logout`);
+  plant(attacker, victim);
+  expect((await victim.submit(form, {})).status).toBe(403);
+  expect(await whoIs(service, victim)).toBe("alice");
+  await service.stop();
 });
 
 describe("with a second factor", () => {

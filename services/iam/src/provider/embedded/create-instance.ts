@@ -12,6 +12,7 @@ import { oidcConfiguration } from "./oidc-configuration.ts";
 import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
 import { compareHashes } from "./service-accounts/used-key.ts";
+import { logoutOfNobody, storeFewSessions } from "./visitor-sessions.ts";
 
 type Oidc = typeof import("oidc-provider");
 
@@ -43,7 +44,7 @@ export function createInstance(
   });
   const provider = new oidc.Provider(`${options.publicUrl}${PROVIDER_PATH}`, configuration);
   fixOrigin(provider, options.publicUrl);
-  ignoreUnsavedSessions(provider);
+  storeFewSessions(provider, () => oidc.Provider.ctx as KoaContextWithOIDC | undefined);
   // All access tokens name their session, not only those of clients with back-channel logout.
   (provider.Client.prototype as unknown as { includeSid(): boolean }).includeSid = () => true;
   provider.use(async (ctx, next) => {
@@ -58,6 +59,7 @@ export function createInstance(
     });
     // The response waits for what must be stored.
     await Promise.all(requestScope.getStore()?.pending ?? []);
+    answerLogoutOfNobody(ctx as KoaContextWithOIDC, pages);
     pages.continueByHand(ctx as KoaContextWithOIDC);
     keepBrowser(ctx as KoaContextWithOIDC, options);
   });
@@ -77,23 +79,14 @@ function keepBrowser(
   ctx.append("Set-Cookie", browser.cookieLine(Math.floor(loginTimes.absoluteMs / 1000)));
 }
 
-/**
- * Lets a request without a session have an error page: `oidc-provider` 9.13 answers it with 500 where
- * the page has a form, since it persists a session that was never saved.
- */
-function ignoreUnsavedSessions(provider: Provider): void {
-  const { prototype } = provider.Session as unknown as { prototype: UnsavedSession };
-  const { persist } = prototype;
-  prototype.persist = async function (this: UnsavedSession) {
-    return this.exp === undefined ? undefined : persist.call(this);
-  };
-}
-
-/** A session of `oidc-provider`. */
-interface UnsavedSession {
-  /** When it expires; undefined before it is saved. */
-  readonly exp?: number;
-  persist(): Promise<unknown>;
+/** Nobody is asked whether to end a login that there is not. */
+function answerLogoutOfNobody(ctx: KoaContextWithOIDC, pages: Pages): void {
+  const answer = logoutOfNobody(ctx);
+  if (answer === undefined) return;
+  clear(ctx);
+  if (answer.location === undefined) return pages.loggedOut(ctx);
+  ctx.status = 303;
+  ctx.redirect(answer.location);
 }
 
 /** Headers that belong to each response of the provider. */

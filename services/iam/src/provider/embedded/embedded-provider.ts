@@ -28,17 +28,14 @@ import {
   endpointPath,
   evadesLimit,
   KEY_SET_ENDPOINT,
-  LOGOUT_ENDPOINT,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
 import { otherMethod } from "./request/other-methods.ts";
+import { refuseLongParameters } from "./request/parameter-limits.ts";
 import { recordEvent } from "./request/provider-events.ts";
 import { freshRequest, hold, type ProviderRequest, queryOf } from "./request/provider-request.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
 import { presentTokenOf } from "./tokens/presented-token.ts";
-
-/** The longest `state` of a logout. */
-const LONGEST_STATE_BYTES = 2048;
 
 /** What public pages of other origins may read, and browsers keep for a while. */
 const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
@@ -227,7 +224,6 @@ export class EmbeddedProvider {
     if (evadesLimit(sentPath)) {
       throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
     }
-    if (path === LOGOUT_ENDPOINT) refuseLongState(incoming.url ?? "");
     // A token of a clock that is ahead would count long after its login was ended.
     if (this.#options.clock?.problem !== undefined && !CACHEABLE.test(path)) {
       throw new ServiceError("UNAVAILABLE", "the clock of this process is wrong");
@@ -243,8 +239,12 @@ export class EmbeddedProvider {
     const other = otherMethod(path, method, failed, view);
     if (other !== undefined) return other;
     const form = method === "POST" ? formParameters(await request.body()) : undefined;
+    refuseLongParameters(path, form ?? new URLSearchParams(queryOf(incoming.url ?? "")));
     const cookieName = sessionCookieName(this.#options.publicUrl);
-    if (form !== undefined && isForeignForm(this.forms, path, { headers, form }, cookieName)) {
+    if (
+      form !== undefined &&
+      isForeignForm(this.forms, path, { headers, form, browser }, cookieName)
+    ) {
       return view.response(403, foreignFormPage());
     }
     if (method === "POST" && path === DEVICE_START_PATH) {
@@ -292,12 +292,4 @@ export class EmbeddedProvider {
     });
     return undefined;
   }
-}
-
-/** `oidc-provider` stores it for whoever asks. @throws ServiceError INVALID_ARGUMENT */
-function refuseLongState(url: string): void {
-  const states = new URLSearchParams(queryOf(url)).getAll("state");
-  if (states.every((state) => Buffer.byteLength(state) <= LONGEST_STATE_BYTES)) return;
-  const message = `state is longer than ${LONGEST_STATE_BYTES} bytes`;
-  throw new ServiceError("INVALID_ARGUMENT", message);
 }

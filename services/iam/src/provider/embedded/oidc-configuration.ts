@@ -43,8 +43,8 @@ const FETCH_TIMEOUT_MS = 3000;
 /** Outlives all that it has issued. */
 const GRANT_DAYS = 365;
 const DAY_SECONDS = 86_400;
-/** Of browsers that never log in. */
-const ANONYMOUS_SESSION_SECONDS = 3600;
+/** Of browsers that never log in: the code of a device does not last as long. */
+const ANONYMOUS_SESSION_SECONDS = 900;
 
 /** The configuration of `oidc-provider`: a new one for each instance, which changes it. */
 export function oidcConfiguration(parts: ConfigurationParts): Configuration {

@@ -16,6 +16,7 @@ import {
   stopAll,
 } from "../../support/provider-server.ts";
 
+const BYE = "https://app.example.com/bye";
 const received: string[] = [];
 /** What the client waits for before it answers. */
 let released = Promise.resolve();
@@ -65,7 +66,7 @@ test("logout asks, ends session and tokens, notifies the clients, and leads back
   const tokens = await logIn(web, browser);
   const url = client.buildEndSessionUrl(web, {
     id_token_hint: tokens.id_token ?? "",
-    post_logout_redirect_uri: "https://app.example.com/bye",
+    post_logout_redirect_uri: BYE,
     state: "s-1",
   });
   const page = await browser.open(url.href);
@@ -102,6 +103,40 @@ test.each([
   const url = client.buildEndSessionUrl(web, parameters);
   const visit = await new Browser(iam.origin).open(url.href);
   expect([visit.status, visit.url]).toEqual([400, url.href]);
+});
+
+test.each([
+  [
+    "an address and a state",
+    { post_logout_redirect_uri: BYE, state: "s &1" },
+    `${BYE}?state=s+%261`,
+  ],
+  ["an address", { post_logout_redirect_uri: BYE }, BYE],
+])("with %s, who is not logged in is led there at once", async (_, parameters, to) => {
+  const browser = new Browser(iam.origin);
+  const url = client.buildEndSessionUrl(web, { client_id: CONSOLE.id, ...parameters });
+  const response = await browser.request(url.href);
+  expect([response.status, response.headers.get("location")]).toEqual([303, to]);
+  expect([browser.lines, await response.text()]).toEqual([
+    [],
+    expect.not.stringContaining("<form"),
+  ]);
+});
+
+test("who is not logged in sees that nothing is left to do, and the device that is under way stays", async () => {
+  const browser = new Browser(iam.origin);
+  expect((await browser.open(`${iam.issuer}/session/end`)).text).toContain("Logged out");
+  expect(browser.lines).toEqual([]);
+  const form = await browser.open(`${iam.issuer}/device`);
+  await browser.open(`${iam.issuer}/session/end`);
+  const sent = await browser.submit(form, { user_code: "BBBB-BBBB" });
+  expect(sent.text).toContain("The code is not known");
+});
+
+test("an address without a client that has registered it leads nowhere", async () => {
+  const url = `${iam.issuer}/session/end?post_logout_redirect_uri=https://evil.example.com/`;
+  const visit = await new Browser(iam.origin).open(url);
+  expect([visit.url, visit.text]).toEqual([url, expect.stringContaining("Logged out")]);
 });
 
 test("a session that is ended elsewhere ends its tokens, and the clients are notified", async () => {

@@ -17,7 +17,7 @@ export const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The methods of the endpoints of `oidc-provider`, with the features that are enabled. */
-const METHODS: ReadonlyMap<string, readonly string[]> = new Map([
+export const ENDPOINT_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
   [AUTHORIZATION_ENDPOINT, ["GET", "HEAD"]],
   ["/token", ["POST"]],
   ...[...TOKEN_ENDPOINTS].map((path): [string, string[]] => [path, ["POST"]]),
@@ -47,7 +47,7 @@ export function evadesLimit(path: string): boolean {
 
 /** The methods of an endpoint, except OPTIONS; undefined for what is no endpoint. @param path of `endpointPath` */
 export function endpointMethods(path: string): readonly string[] | undefined {
-  return METHODS.get(path) ?? (CONTINUED.test(path) ? ["GET", "HEAD"] : undefined);
+  return ENDPOINT_METHODS.get(path) ?? (CONTINUED.test(path) ? ["GET", "HEAD"] : undefined);
 }
 
 /**
@@ -56,5 +56,5 @@ export function endpointMethods(path: string): readonly string[] | undefined {
  */
 export function endpointPath(path: string): string {
   const spelled = path.replace(/(?<=.)\/$/, "").toLowerCase();
-  return METHODS.has(spelled) ? spelled : path;
+  return ENDPOINT_METHODS.has(spelled) ? spelled : path;
 }
