@@ -5,9 +5,9 @@ import {
   type JsonWriteOptions,
   type Message,
   type Registry,
-  toJson,
 } from "@bufbuild/protobuf";
 import type { BoundMethod } from "../binding/bound-method.ts";
+import { compileMessageText } from "./message-text.ts";
 
 /**
  * How messages are written: fields by their JSON names, and those without presence even if
@@ -23,8 +23,7 @@ export function compileJsonText(
   message: DescMessage,
   registry: Registry,
 ): (value: Message) => string {
-  const options = jsonWriting(message, registry);
-  return (value) => JSON.stringify(toJson(message, value, options));
+  return compileMessageText(message, jsonWriting(message, registry));
 }
 
 /**

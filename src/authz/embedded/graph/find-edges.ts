@@ -39,6 +39,8 @@ function* edgesOf(
   members: Iterable<number>,
   asResource: boolean,
 ): Generator<number> {
+  // Most often, of a user whom no relationship names.
+  if (object < 0) return;
   const lists = asResource ? subjects : resources;
   for (const member of members) {
     const pair = pairs.find(object, member);
