@@ -1,4 +1,5 @@
 import { type RawResponse, ServiceError } from "svc-access/runtime";
+import type { PageCookie } from "../pages/page-cookie.ts";
 import {
   BOOTSTRAP_PATH,
   type BootstrapFlow,
@@ -24,8 +25,8 @@ export const BOOTSTRAP_CALLBACK_PATH = `${BOOTSTRAP_PATH}/callback`;
 export interface FirstLoginFlowOptions extends BootstrapParts {
   readonly login: FirstLogin;
   readonly owner: FirstOwner;
-  /** `iam.public_url`. */
-  readonly publicUrl: string;
+  /** With the token of the link that a browser has opened, and the secret of its login. */
+  readonly cookie: PageCookie;
 }
 
 const REFUSALS: ReadonlySet<string> = new Set(["INVALID_ARGUMENT", "UNAUTHORIZED"]);
@@ -56,14 +57,15 @@ export class FirstLoginFlow implements BootstrapFlow {
     const { link, token } = found;
     const { loginUrl, secret } = await this.#options.login.begin(token, call);
     const page = firstLoginPage({ zone: link.zone, loginUrl });
-    const cookie = this.#cookie(`${token}.${secret}`, COOKIE_SECONDS);
-    return view.response(200, page, { "Set-Cookie": cookie });
+    const { cookie } = this.#options;
+    const lines = cookie.lines(request.headers, `${token}.${secret}`, COOKIE_SECONDS);
+    return view.response(200, page, { "Set-Cookie": lines });
   }
 
   async #complete(given: BootstrapRequest): Promise<RawResponse> {
     const { request, call, view } = given;
-    const { login, owner, attempts } = this.#options;
-    const [token = "", secret = ""] = this.#kept(request.headers.all("cookie")).split(".");
+    const { login, owner, attempts, cookie } = this.#options;
+    const [token = "", secret = ""] = (cookie.valueOf(request.headers) ?? "").split(".");
     if (token === "") {
       await attempts.record(call, {
         event: "bootstrap.failed",
@@ -101,31 +103,8 @@ export class FirstLoginFlow implements BootstrapFlow {
     );
   }
 
-  get #isSecure(): boolean {
-    return this.#options.publicUrl.startsWith("https:");
-  }
-
-  get #cookieName(): string {
-    return `${this.#isSecure ? "__Secure-" : ""}svc-iam-bootstrap`;
-  }
-
-  /** Only for these pages: what else is at this origin must not see the token of a link. */
-  #cookie(value: string, seconds: number): string {
-    const secure = this.#isSecure ? "; Secure" : "";
-    return `${this.#cookieName}=${value}; Path=${BOOTSTRAP_PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
-  }
-
-  #kept(cookies: readonly string[]): string {
-    const prefix = `${this.#cookieName}=`;
-    const found = cookies
-      .flatMap((line) => line.split(";"))
-      .map((pair) => pair.trim())
-      .filter((pair) => pair.startsWith(prefix));
-    // Two of them are those of somebody who wants to replace the right one.
-    return found.length === 1 ? (found[0] ?? "").slice(prefix.length) : "";
-  }
-
   #forgetting(response: RawResponse): RawResponse {
-    return { ...response, headers: { ...response.headers, "Set-Cookie": this.#cookie("", 0) } };
+    const removed = this.#options.cookie.removed();
+    return { ...response, headers: { ...response.headers, "Set-Cookie": removed } };
   }
 }

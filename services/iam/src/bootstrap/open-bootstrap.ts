@@ -1,6 +1,12 @@
 import type { PartContext, ServicePart } from "../api/service-part.ts";
 import type { BootstrapTables } from "../ground/store/bootstrap-tables.ts";
-import { type BootstrapFlow, type BootstrapParts, bootstrapHandler } from "./bootstrap-handler.ts";
+import { PageCookie } from "../pages/page-cookie.ts";
+import {
+  BOOTSTRAP_PATH,
+  type BootstrapFlow,
+  type BootstrapParts,
+  bootstrapHandler,
+} from "./bootstrap-handler.ts";
 import { BootstrapLinks } from "./bootstrap-links.ts";
 import { FirstLogin } from "./first-login.ts";
 import { BOOTSTRAP_CALLBACK_PATH, FirstLoginFlow } from "./first-login-flow.ts";
@@ -13,6 +19,7 @@ import { ZoneOwners } from "./zone-owners.ts";
 
 /** How long the start waits for the authorization engine to say whether there is an owner. */
 const START_WAIT_MS = 2000;
+const NS_PER_SECOND = 1_000_000_000;
 
 /** Opens what makes the first owner, and warns if there is none. */
 export async function openBootstrap(context: PartContext): Promise<ServicePart> {
@@ -86,8 +93,14 @@ function loginFlow(
   owner: FirstOwner,
 ): BootstrapFlow {
   const { verifier, callbacks, provider } = identity;
-  const { public_url: publicUrl } = configuration.sections.iam;
+  const { public_url: publicUrl, sessions } = configuration.sections.iam;
+  const cookie = new PageCookie({
+    name: "svc-iam-bootstrap",
+    path: BOOTSTRAP_PATH,
+    publicUrl,
+    browserSeconds: sessions.absolute_ns / NS_PER_SECOND,
+  });
   const redirectUri = `${publicUrl}${BOOTSTRAP_CALLBACK_PATH}`;
   const login = new FirstLogin({ provider: provider.client, verifier, callbacks, redirectUri });
-  return new FirstLoginFlow({ ...parts, login, owner, publicUrl });
+  return new FirstLoginFlow({ ...parts, login, owner, cookie });
 }

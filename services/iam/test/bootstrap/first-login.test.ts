@@ -186,7 +186,10 @@ test("the cookie of a login is for these pages only", async () => {
   await browser.open(url, from());
   expect(browser.lines).toEqual([
     expect.stringMatching(
-      /^svc-iam-bootstrap=[\w.-]+; Path=\/v1\/iam\/ui\/bootstrap; Max-Age=1800; HttpOnly; SameSite=Lax$/,
+      /^svc-iam-bootstrap=[\w.-]+; Max-Age=1800; Path=\/v1\/iam\/ui\/bootstrap; HttpOnly; SameSite=Lax$/,
+    ),
+    expect.stringMatching(
+      /^iam_browser=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
     ),
   ]);
 });
@@ -238,6 +241,25 @@ describe("a callback that makes nobody the owner [IDP-25]", () => {
     expect([400, 404]).toContain(status);
     expect(text).not.toContain("has an owner");
     expect(await ownersOf(iam, "other")).toEqual([]);
+  });
+
+  test("in a browser that got the cookie from another host of the domain", async () => {
+    const { url } = await linkOf(iam, "other");
+    const [attacker, victim] = [new Browser(iam.origin), new Browser(iam.origin)];
+    const callback = await untilCallback(attacker, url);
+    // The victim is at a link of its own, and knows its browser.
+    const own = await linkOf(iam, "other");
+    const ownCallback = await untilCallback(victim, own.url);
+    const planted = attacker.cookie(COOKIE) ?? "";
+    const kept = victim.cookie(COOKIE) ?? "";
+    for (const cookie of [planted, `${planted}; ${COOKIE}=${kept}`]) {
+      victim.setCookie(COOKIE, cookie, "/v1/iam/ui/bootstrap");
+      expect((await victim.open(callback.href, from())).status).toBe(400);
+      expect(await ownersOf(iam, "other")).toEqual([]);
+    }
+    // The planted one does not hinder the victim.
+    expect((await victim.open(ownCallback.href, from())).status).toBe(200);
+    expect(await ownersOf(iam, "other")).toEqual([owner]);
   });
 
   test("of a link that another one was faster than", async () => {

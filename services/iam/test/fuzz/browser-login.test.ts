@@ -22,7 +22,7 @@ const RUNS = Number(process.env["SVC_IAM_FUZZ_RUNS"] ?? runs(25_000, 200));
 const SEED = Number(process.env["SVC_IAM_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 const TV = { id: randomUUID(), name: "TV", flows: ["device"] };
 const RESET = "/v1/iam/ui/password-reset";
-const RESET_COOKIE = "__Secure-iam_password_reset";
+const RESET_COOKIE = "iam_password_reset";
 
 let iam: IamService;
 let alice: string;
@@ -77,7 +77,9 @@ async function knownNow(): Promise<KnownBrowser> {
   const [loggedIn, coming, resetting] = [newBrowser(iam), newBrowser(iam), newBrowser(iam)];
   await logInBrowser(iam, loggedIn);
   // Its cookies come together with those of the login: a request has one identity of a browser.
-  coming.setCookie("iam_browser", loggedIn.cookie("iam_browser") ?? "");
+  for (const one of [coming, resetting]) {
+    one.setCookie("iam_browser", loggedIn.cookie("iam_browser") ?? "");
+  }
   const callback = await untilCallback(iam, coming);
   const token = await resetToken();
   const pages = [
@@ -90,7 +92,7 @@ async function knownNow(): Promise<KnownBrowser> {
   return {
     cookies: [
       ...new Set([...cookiesOf(loggedIn), ...cookiesOf(coming)]),
-      `${RESET_COOKIE}=${token}`,
+      `${RESET_COOKIE}=${resetting.cookie(RESET_COOKIE)}`,
       `svc-iam-bootstrap=${bootstrap}.x`,
     ],
     states: [callback.searchParams.get("state") ?? ""],
@@ -117,6 +119,11 @@ const FORM = { "content-type": "application/x-www-form-urlencoded" };
 const query = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 const sessionOf = () => ({
   cookie: known.cookies.find((one) => one.startsWith(`${SESSION}=`)) ?? "",
+});
+const resetOf = () => ({
+  cookie: known.cookies
+    .filter((one) => /^(?:iam_browser|iam_password_reset)=/.test(one))
+    .join("; "),
 });
 
 /** Each outcome that random inputs seldom have has one. */
@@ -161,11 +168,7 @@ const EXAMPLES: readonly (readonly [string, number, () => Partial<FuzzRequest>])
   ],
   ["a link that is markup", 404, () => ({ path: `${BOOTSTRAP_PATH}?${query({ token: MARKUP })}` })],
   ["the link for a password", 303, () => ({ path: `${RESET}?token=${known.resets[0]}` })],
-  [
-    "the form for a password",
-    200,
-    () => ({ path: RESET, headers: { cookie: `${RESET_COOKIE}=${known.resets[0]}` } }),
-  ],
+  ["the form for a password", 200, () => ({ path: RESET, headers: resetOf() })],
   [
     "the form for a password of another site",
     403,
@@ -174,7 +177,7 @@ const EXAMPLES: readonly (readonly [string, number, () => Partial<FuzzRequest>])
       path: RESET,
       headers: {
         ...FORM,
-        cookie: `${RESET_COOKIE}=${known.resets[0]}`,
+        ...resetOf(),
         "sec-fetch-site": "cross-site",
       },
       body: query({ password: MARKUP, repeated: MARKUP }),

@@ -7,6 +7,7 @@ import { readEncryptionKeys } from "../../ground/secrets/read-encryption-keys.ts
 import { SecretBox } from "../../ground/secrets/secret-box.ts";
 import type { PasswordTables } from "../../ground/store/password-tables.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
+import { PageCookie } from "../../pages/page-cookie.ts";
 import { ResetLinks } from "../../people/accounts/reset-links.ts";
 import type { PartContext, ServicePart } from "../service-part.ts";
 import { AccountRights } from "../users/account-rights.ts";
@@ -16,6 +17,7 @@ import { resetHandler } from "./reset-handler.ts";
 import { RESET_PATH } from "./reset-pages.ts";
 import { ResetRights } from "./reset-rights.ts";
 
+const NS_PER_SECOND = 1_000_000_000;
 const ELSEWHERE =
   "passwords are changed and reset with the embedded identity provider only; with another one, at that provider";
 
@@ -47,7 +49,12 @@ export function openPasswords(context: PartContext): ServicePart {
   if (opened === undefined) return OF_ANOTHER_PROVIDER;
   const { changes, links, rights, sessions } = opened;
   const { config, sections } = configuration;
-  const { organization, public_url: publicUrl, encryption_key_file: file } = sections.iam;
+  const {
+    organization,
+    public_url: publicUrl,
+    encryption_key_file: file,
+    sessions: times,
+  } = sections.iam;
   const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
   const handlers = passwordHandlers({
     accounts,
@@ -66,6 +73,12 @@ export function openPasswords(context: PartContext): ServicePart {
     rights,
     attempts,
     forms: new FormTokens(new OutsideValues(box, identity.missingKeys)),
+    cookie: new PageCookie({
+      name: "iam_password_reset",
+      path: RESET_PATH,
+      publicUrl,
+      browserSeconds: times.absolute_ns / NS_PER_SECOND,
+    }),
     design,
   });
   return {

@@ -9,9 +9,9 @@ import {
 } from "svc-access/runtime";
 import { QueueFullError } from "../../ground/queue/work-queue.ts";
 import { DatabaseUnavailable } from "../../ground/store/provider-database.ts";
-import { cookieLine, cookiesOf, removedCookie } from "../../login/browser/cookies.ts";
 import { foreignFormPage } from "../../pages/error-pages.ts";
 import type { FormTokens } from "../../pages/form-tokens.ts";
+import type { PageCookie } from "../../pages/page-cookie.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
 import type { PageView } from "../../pages/page-view.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
@@ -40,11 +40,11 @@ export interface ResetHandlerOptions {
   readonly rights: Pick<ResetRights, "mayReset">;
   readonly attempts: Pick<FailedAttempts, "record">;
   readonly forms: FormTokens;
+  /** With the token of the link that a browser has opened. */
+  readonly cookie: PageCookie;
   readonly design: PageDesign;
 }
 
-/** The cookie with the token of the link that a browser has opened; no other service of the host gets it. */
-const RESET_COOKIE = "__Secure-iam_password_reset";
 const COOKIE_SECONDS = 3600;
 const FORM = "password_reset";
 const LONGEST_FORM = 16 * 1024;
@@ -87,7 +87,7 @@ class ResetRequest {
     const { method, query, headers } = this.#request;
     if (method === "POST") return this.#set();
     if (query.has("token")) return this.#open(query.getAll("token"));
-    const token = tokenOf(headers);
+    const token = this.#options.cookie.valueOf(headers);
     if (token === undefined) return this.#view.response(404, deadResetLinkPage());
     const link = await this.#find(token);
     return "reason" in link ? this.#refuse(link) : this.#form(200, link, token);
@@ -97,13 +97,13 @@ class ResetRequest {
   async #open([token = "", ...others]: readonly string[]): Promise<RawResponse> {
     const link = await this.#find(others.length === 0 ? token : "");
     if ("reason" in link) return this.#refuse(link);
-    const cookie = cookieLine(RESET_COOKIE, token, COOKIE_SECONDS, RESET_PATH);
-    return redirectResponse(RESET_PATH, { "Set-Cookie": cookie });
+    const lines = this.#options.cookie.lines(this.#request.headers, token, COOKIE_SECONDS);
+    return redirectResponse(RESET_PATH, { "Set-Cookie": lines });
   }
 
   async #set(): Promise<RawResponse> {
-    const { origin, forms, changes } = this.#options;
-    const token = tokenOf(this.#request.headers);
+    const { origin, forms, changes, cookie } = this.#options;
+    const token = cookie.valueOf(this.#request.headers);
     if (isFromAnotherSite(this.#request, origin) || token === undefined) {
       return this.#view.response(403, foreignFormPage());
     }
@@ -131,7 +131,7 @@ class ResetRequest {
       details: { sessions: result.endedSessions },
     });
     return this.#view.response(200, passwordSetPage(), {
-      "Set-Cookie": removedCookie(RESET_COOKIE, RESET_PATH),
+      "Set-Cookie": cookie.removed(),
     });
   }
 
@@ -164,17 +164,9 @@ class ResetRequest {
       ...(accountId === undefined ? {} : { resource: `user:${accountId}` }),
     });
     return this.#view.response(404, deadResetLinkPage(), {
-      "Set-Cookie": removedCookie(RESET_COOKIE, RESET_PATH),
+      "Set-Cookie": this.#options.cookie.removed(),
     });
   }
-}
-
-/** The token that this browser has opened a link with; undefined without one, or with several. */
-function tokenOf(headers: RawRequest["headers"]): string | undefined {
-  const [found, ...others] = cookiesOf(headers, RESET_COOKIE).filter(
-    ([name]) => name === RESET_COOKIE,
-  );
-  return others.length === 0 ? found?.[1] : undefined;
 }
 
 /** Whether the same link may work a moment later. */

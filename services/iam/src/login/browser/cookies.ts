@@ -31,16 +31,12 @@ export function cookieOf(headers: CallHeaders, name: string): string | undefined
   return found[0]?.[1];
 }
 
-/**
- * The header `Set-Cookie` of a cookie that no script, no other site's form and no other host has.
- *
- * @param path below which the browser sends it; `/` for one with the prefix `__Host-`
- */
-export function cookieLine(name: string, value: string, seconds: number, path = "/"): string {
-  return `${name}=${value}; Max-Age=${Math.max(0, Math.floor(seconds))}; Path=${path}; ${ATTRIBUTES}`;
+/** The header `Set-Cookie` of a cookie that no script, no other site's form and no other host has. */
+export function cookieLine(name: string, value: string, seconds: number): string {
+  return `${name}=${value}; Max-Age=${Math.max(0, Math.floor(seconds))}; Path=/; ${ATTRIBUTES}`;
 }
 
 /** The header `Set-Cookie` that removes a cookie. */
-export function removedCookie(name: string, path = "/"): string {
-  return `${name}=; Max-Age=0; Path=${path}; ${ATTRIBUTES}`;
+export function removedCookie(name: string): string {
+  return `${name}=; Max-Age=0; Path=/; ${ATTRIBUTES}`;
 }

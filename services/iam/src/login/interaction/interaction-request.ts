@@ -6,6 +6,7 @@ import {
   ServiceError,
 } from "svc-access/runtime";
 import { INTERACTION_PATH } from "../../config/provider-paths.ts";
+import type { BrowserIdentity } from "../../pages/browser-identity.ts";
 import type { FormPlace } from "../../pages/form-tokens.ts";
 import type { PageView } from "../../pages/page-view.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
@@ -13,7 +14,6 @@ import { passwordsQueueFull } from "../../people/accounts/password-login.ts";
 import type { FailedAttempt } from "../../people/accounts/throttle/failed-attempts.ts";
 import { clientsOf } from "../../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../../provider/embedded/embedded-provider.ts";
-import type { BrowserIdentity } from "../../provider/embedded/request/browser-identity.ts";
 import { recordEvent } from "../../provider/embedded/request/provider-events.ts";
 import { grantScopes } from "../../provider/embedded/tokens/load-grant.ts";
 import {

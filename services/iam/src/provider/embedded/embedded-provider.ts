@@ -4,6 +4,8 @@ import { MissingKeyLog, OutsideValues } from "../../ground/secrets/outside-value
 import { ProviderDatabase } from "../../ground/store/provider-database.ts";
 import { ProviderDocuments } from "../../ground/store/provider-documents.ts";
 import type { Rotation } from "../../ground/store/provider-keys.ts";
+import { BrowserIdentity } from "../../pages/browser-identity.ts";
+import type { RequestHeaders } from "../../pages/cookie-values.ts";
 import { foreignFormPage, slowedResponse } from "../../pages/error-pages.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
 import { PageDesign } from "../../pages/page-design.ts";
@@ -21,8 +23,6 @@ import { notifyClients } from "./notify-clients.ts";
 import { isForeignForm } from "./own-forms.ts";
 import { type Instance, ProviderInstances } from "./provider-instances.ts";
 import { providerJobs } from "./provider-jobs.ts";
-import { BrowserIdentity } from "./request/browser-identity.ts";
-import type { RequestHeaders } from "./request/cookies.ts";
 import {
   DEVICE_START_PATH,
   endpointPath,

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { AUTHORIZATION_PATH, OWN_ACCOUNT_PATH } from "../../config/provider-paths.ts";
+import { cookieOf, type RequestHeaders } from "../../pages/cookie-values.ts";
 import type { Visitor, VisitorLogin, Visitors } from "../../people/sessions/visitors.ts";
 import type { ProviderCall } from "../identity-provider.ts";
 import { hash } from "./adapter/sealed-documents.ts";
 import { sessionCookieName } from "./embedded-options.ts";
 import type { EmbeddedProvider } from "./embedded-provider.ts";
-import { cookieOf, type RequestHeaders } from "./request/cookies.ts";
 
 /** Who is logged in at the embedded provider. */
 export class EmbeddedVisitors implements Visitors {

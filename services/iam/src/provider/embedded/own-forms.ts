@@ -1,8 +1,8 @@
+import type { BrowserIdentity } from "../../pages/browser-identity.ts";
+import { cookieOf, type RequestHeaders } from "../../pages/cookie-values.ts";
 import type { FormPlace, FormTokens } from "../../pages/form-tokens.ts";
 import type { PageParts } from "../../pages/provider-pages.ts";
 import { hash } from "./adapter/sealed-documents.ts";
-import type { BrowserIdentity } from "./request/browser-identity.ts";
-import { cookieOf, type RequestHeaders } from "./request/cookies.ts";
 import { LOGOUT_FORM_PATH, USER_CODE_PATH } from "./request/endpoints.ts";
 import { requestScope } from "./request/request-scope.ts";
 

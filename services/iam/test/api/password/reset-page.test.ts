@@ -23,7 +23,7 @@ import {
 } from "../../support/passwords.ts";
 
 const PATH = "/v1/iam/ui/password-reset";
-const COOKIE = "__Secure-iam_password_reset";
+const COOKIE = "iam_password_reset";
 
 let iam: IamService;
 let users: Record<string, string>;
@@ -142,7 +142,15 @@ test("a link shows a form, whose address does not have the token [IDP-30]", asyn
   const opened = await browser.request(url);
   expect([opened.status, opened.headers.get("location")]).toEqual([303, PATH]);
   expect(opened.headers.getSetCookie()).toEqual([
-    `${COOKIE}=${token}; Max-Age=3600; Path=${PATH}; Secure; HttpOnly; SameSite=Lax`,
+    expect.stringMatching(
+      new RegExp(
+        `^${COOKIE}=${token}\\.[\\w-]{43}; Max-Age=3600; Path=${PATH}; HttpOnly; SameSite=Lax$`,
+      ),
+    ),
+    // As long as a session lasts that the browser may have.
+    expect.stringMatching(
+      /^iam_browser=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
+    ),
   ]);
   expect(await opened.text()).not.toContain(token);
   const page = await browser.request(`${iam.origin}${PATH}`);
@@ -203,13 +211,24 @@ describe("a form that is refused sets no password", () => {
     ["without its cookie", (browser) => browser.setCookie(COOKIE, "", PATH)],
     [
       "in a browser that has opened another link since",
+      (browser, other) => {
+        browser.setCookie(COOKIE, other.cookie(COOKIE) ?? "", PATH);
+        browser.setCookie("iam_browser", other.cookie("iam_browser") ?? "");
+      },
+    ],
+    [
+      "with the cookie of another browser",
       (browser, other) => browser.setCookie(COOKIE, other.cookie(COOKIE) ?? "", PATH),
     ],
     [
-      "with two cookies",
-      (browser, other) => {
-        const both = `${other.cookie(COOKIE)}; ${COOKIE}=${browser.cookie(COOKIE)}`;
-        browser.setCookie(COOKIE, both, PATH);
+      "without the identity of its browser",
+      (browser) => browser.setCookie("iam_browser", "x".repeat(43)),
+    ],
+    [
+      "with a cookie of its link that was not given here",
+      (browser) => {
+        const [token = ""] = browser.cookie(COOKIE)?.split(".") ?? [];
+        browser.setCookie(COOKIE, token, PATH);
       },
     ],
   ])("a form that comes %s sets no password [IDP-12]", async (_, change) => {
@@ -221,6 +240,37 @@ describe("a form that is refused sets no password", () => {
     expect(sent.status).toBe(403);
     expect(await canLogIn(iam, "bob", OLD)).toBe(true);
     expect(await canLogIn(iam, "carol", OLD)).toBe(true);
+  });
+});
+
+describe("a cookie that another host of the domain has planted [IDP-18]", () => {
+  /** The attacker has opened the link of carol, and the victim has been here before. */
+  async function browsers() {
+    const [attacker, victim] = [newBrowser(), newBrowser()];
+    await attacker.open((await resetLinkOf(iam, idOf("carol"))).url);
+    await victim.open((await resetLinkOf(iam, idOf("bob"))).url);
+    return { victim, planted: attacker.cookie(COOKIE) ?? "", own: victim.cookie(COOKIE) ?? "" };
+  }
+
+  test("shows no form of its link", async () => {
+    const { victim, planted } = await browsers();
+    victim.setCookie(COOKIE, planted, PATH);
+    const page = await victim.open(`${iam.origin}${PATH}`);
+    expect([page.status, page.text]).toEqual([404, expect.not.stringContaining("carol")]);
+  });
+
+  test.each([
+    ["before the own one", (planted: string, own: string) => `${planted}; ${COOKIE}=${own}`],
+    ["after the own one", (planted: string, own: string) => `${own}; ${COOKIE}=${planted}`],
+    ["with a made-up mark", (planted: string, own: string) => `${planted}x; ${COOKIE}=${own}`],
+  ])("does not hinder who has opened a link, %s", async (_, both) => {
+    const { victim, planted, own } = await browsers();
+    victim.setCookie(COOKIE, both(planted, own), PATH);
+    const page = await victim.open(`${iam.origin}${PATH}`);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining("bob")]);
+    expect(page.text).not.toContain("carol");
+    const sent = await victim.submit(page, { password: "short", repeated: "short" });
+    expect([sent.status, sent.text]).toEqual([400, expect.stringContaining("bob")]);
   });
 });
 

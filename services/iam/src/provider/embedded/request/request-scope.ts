@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { BrowserIdentity } from "../../../pages/browser-identity.ts";
 import type { ServiceAccountKey } from "../../../people/accounts/service-accounts/service-account.ts";
 import type { ProviderCall } from "../../identity-provider.ts";
-import type { BrowserIdentity } from "./browser-identity.ts";
 
 /** A document as `oidc-provider` has it. */
 export type Payload = Readonly<Record<string, unknown>>;

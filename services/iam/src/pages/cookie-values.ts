@@ -1,7 +1,7 @@
-import type { RawRequest } from "svc-access/runtime";
+import type { CallHeaders } from "svc-access/runtime";
 
 /** The headers of a request. */
-export type RequestHeaders = Pick<RawRequest["headers"], "all">;
+export type RequestHeaders = Pick<CallHeaders, "all">;
 
 /** The values of a cookie, in their order: a browser may have several with a name, of different paths and hosts. */
 export function cookieValues(headers: RequestHeaders, name: string): string[] {

@@ -1,13 +1,13 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { ServiceError } from "svc-access/runtime";
-import { cookieValues, type RequestHeaders } from "./cookies.ts";
+import { cookieValues, type RequestHeaders } from "./cookie-values.ts";
 
 const BYTES = 32;
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Which browser sends a request. The logins and sessions of `oidc-provider` count only in the browser that
- * they began in: the cookies that name them can be set by any host of the same domain, and this one cannot.
+ * Which browser sends a request. Logins, sessions and links that are opened count only in the browser that they
+ * began in: the cookies that name them can be set by any host of the same domain, and this one cannot.
  */
 export class BrowserIdentity {
   /** What is stored of it. */
@@ -37,6 +37,11 @@ export class BrowserIdentity {
       isKnown ? value : randomBytes(BYTES).toString("base64url"),
       isSecure,
     );
+  }
+
+  /** A mark of a text that only this browser's requests have: who does not know its cookie cannot make it. */
+  mark(text: string): string {
+    return createHmac("sha256", this.#value).update(text).digest("base64url");
   }
 
   /** The header `Set-Cookie` by which the browser keeps it. */
