@@ -192,7 +192,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     silent: { [jobs("provider_key_rotation", "succeeded")]: "0x10 1x10 2x10 3x10 0x10 1x10 2x10" },
   },
   IamLoginsRateLimited: {
-    fires: { [limited("/v1/iam/oidc/interaction")]: "0+30x40" },
+    // Neither would be enough: the limits of all paths of the provider count.
+    fires: {
+      [limited("/v1/iam/oidc/interaction")]: "0+8x40",
+      [limited("/v1/iam/oidc")]: "0+8x40",
+    },
     at: "20m",
     silent: { [limited("/v1/iam/oidc/interaction")]: "0+6x40", [limited("a.B/Get")]: "0+50x40" },
   },

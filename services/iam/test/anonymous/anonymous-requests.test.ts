@@ -9,6 +9,7 @@ import {
   ANONYMOUS_REQUESTS,
   type AnonymousRequest,
   DEVICE,
+  DOCUMENT,
   LOGIN,
   TV,
 } from "./anonymous-requests.ts";
@@ -63,13 +64,15 @@ describe.each([
       const { status, rows } = await storedBy(request, headers);
       const expected = "cookie" in headers ? request.statusWithCookies : undefined;
       expect(status).toBe(expected ?? request.status);
+      const documents = rows.filter(({ table }) => table === DOCUMENT);
+      expect(documents.length).toBe(most[DOCUMENT] ?? 0);
       for (const row of rows) {
         const { table } = row;
         expect(rows.filter((one) => one.table === table).length, table).toBeLessThanOrEqual(
           most[table] ?? 0,
         );
         expect(row.bytes, table).toBeLessThanOrEqual(bytes);
-        if (table === "iam_provider_documents") expect(row.seconds).toBeLessThanOrEqual(seconds);
+        if (table === DOCUMENT) expect(row.seconds).toBeLessThanOrEqual(seconds);
       }
     },
   );

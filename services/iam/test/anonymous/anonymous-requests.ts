@@ -13,7 +13,7 @@ export interface AnonymousRequest {
   readonly status: number;
   /** With made-up cookies, where that is another one. */
   readonly statusWithCookies?: number;
-  /** The rows that it adds to a table at most; to others, none. */
+  /** The rows that it adds to a table: documents exactly, of others at most so many; to all that are not named, none. */
   readonly rows?: Readonly<Record<string, number>>;
   /** The bytes that each of them has at most. */
   readonly bytes?: number;
@@ -21,7 +21,8 @@ export interface AnonymousRequest {
   readonly seconds?: number;
 }
 
-const DOCUMENT = "iam_provider_documents";
+/** The table of logins, sessions and codes. */
+export const DOCUMENT = "iam_provider_documents";
 /** Failures are events: the first ten of an address in a minute, which are otherwise counted. */
 const EVENT = { rows: { audit_events: 1 }, bytes: 2000 };
 const PROVIDER = "/v1/iam/oidc";
