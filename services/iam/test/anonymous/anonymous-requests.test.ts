@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import routes from "../../gen/routes/iam.json" with { type: "json" };
 import { PROVIDER_PATH } from "../../src/config/provider-paths.ts";
 import { ENDPOINT_METHODS } from "../../src/provider/embedded/request/endpoints.ts";
+import { Browser } from "../support/browser.ts";
 import { startSelf } from "../support/browser-login.ts";
 import type { IamService } from "../support/iam-service.ts";
 import {
@@ -117,6 +118,23 @@ test("all RPCs that need a caller store nothing without one", async () => {
     expect([to, response.status]).toEqual([to, 401]);
   }
   expect([...(await storedRows(service)).keys()].filter((text) => !before.has(text))).toEqual([]);
+});
+
+test("a login that is continued again and again without a password is stored once", async () => {
+  const before = await storedRows(service);
+  const browser = new Browser(service.origin);
+  const start = `${service.origin}${PROVIDER_PATH}/auth?${new URLSearchParams(LOGIN)}`;
+  let page = await browser.open(start);
+  for (let times = 0; times < 3; times++) {
+    const { url } = page;
+    page = await browser.open(url.replace("/interaction/", "/auth/"));
+    expect(page.text).toContain('name="password"');
+    expect(page.url).not.toBe(url);
+    const after = await storedRows(service);
+    const added = [...after].filter(([text]) => !before.has(text)).map(([, row]) => row);
+    expect(added.map(({ table }) => table)).toEqual([DOCUMENT]);
+    expect(added[0]?.bytes).toBeLessThan(12_000);
+  }
 });
 
 describe("a parameter that is too long is an error of OAuth, and stores nothing", () => {
