@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AuthorizationEngine,
   AuthzError,
   type CallOptions,
+  type Page,
   type Relationship,
   type RelationshipFilter,
   type SubjectReference,
@@ -15,6 +17,8 @@ import type { ListPosition, ListTokens } from "./list-token.ts";
 const MOST_RESOURCES = 200;
 /** How often the relationships of a resource are read again from their beginning because of writes. */
 const MOST_RESTARTS = 10;
+/** How many relationships one read skips: the most that a page of an engine has. */
+const SKIPPED = 1000;
 /** The status of gRPC for calls that may succeed when they are repeated. */
 const ABORTED = 10;
 
@@ -223,12 +227,10 @@ export class RelationshipList {
     // The engine's order is that of the texts only if it says so; there a list continues after its last item.
     let skipTo = first === undefined ? after : undefined;
     for (let restarts = 0; ; ) {
-      const page = { pageSize: most - items.length, ...(cursor && { cursor }) };
       try {
-        const read = await this.#engine.readRelationships(filter, page, this.#options);
-        items.push(
-          ...read.items.filter((one) => skipTo === undefined || formatRelationship(one) > skipTo),
-        );
+        const { read, fresh } = await this.#next(filter, cursor, skipTo, most - items.length);
+        items.push(...fresh);
+        if (fresh.length > 0) skipTo = undefined;
         cursor = read.nextCursor;
         revision = read.revision;
       } catch (error) {
@@ -247,6 +249,41 @@ export class RelationshipList {
     }
   }
 
+  /**
+   * Reads the next page, and says which of it are after those to skip: at most as many as are asked for. Pages of
+   * those to skip are large, and other calls have a turn between them, so that a token for the end of a long list
+   * takes little of the process.
+   */
+  async #next(
+    filter: RelationshipFilter,
+    cursor: string | undefined,
+    skipTo: string | undefined,
+    most: number,
+  ): Promise<{ readonly read: Page<Relationship>; readonly fresh: readonly Relationship[] }> {
+    const pageOf = (pageSize: number) =>
+      this.#engine.readRelationships(
+        filter,
+        { pageSize, ...(cursor && { cursor }) },
+        this.#options,
+      );
+    if (skipTo === undefined) {
+      const read = await pageOf(most);
+      return { read, fresh: read.items };
+    }
+    const read = await pageOf(SKIPPED);
+    const fresh = read.items.filter((one) => formatRelationship(one) > skipTo);
+    if (fresh.length <= most) {
+      if (fresh.length === 0) await nextTurn();
+      return { read, fresh };
+    }
+    // A cursor is for the end of a page, so the page is read again up to where this list ends.
+    const skipped = read.items.length - fresh.length;
+    const again = await pageOf(skipped + most);
+    // After a write, another number may be skipped.
+    if (again.revision !== read.revision) throw outdated();
+    return { read: again, fresh: fresh.slice(0, most) };
+  }
+
   #assertSorted(cause: unknown): void {
     if (this.#engine.kind === "embedded") return;
     throw new ServiceError(
@@ -261,6 +298,10 @@ export class RelationshipList {
 function orUnknownCursor(error: unknown): undefined {
   if (!(error instanceof AuthzError) || error.code !== "INVALID_ARGUMENT") throw error;
   return undefined;
+}
+
+function outdated(): AuthzError {
+  return new AuthzError("OUT_OF_RANGE", "relationships were written meanwhile");
 }
 
 function writtenMeanwhile(cause: unknown): ServiceError {

@@ -121,6 +121,42 @@ describe("pages of a list [IAM-11]", () => {
     await service.store(...owners);
   });
 
+  test("for the end of a long list skip much by each read after a write, and let others run", async () => {
+    const many = Array.from({ length: 2500 }, (_, at) => {
+      return `skill_space:long#viewer@user:w${String(at).padStart(4, "0")}`;
+    });
+    for (let at = 0; at < many.length; at += 500) {
+      await service.store("skill_space:long#owner@user:reader", ...many.slice(at, at + 500));
+    }
+    const query = { ...SPACES, resourceId: "long" };
+    let pageToken = "";
+    for (const pageSize of [1000, 1000, 498]) {
+      const page = await list({ ...query, pageSize, pageToken }, "reader");
+      pageToken = page.body.nextPageToken;
+    }
+    await service.store("project:noise#viewer@user:long");
+    const read = vi.spyOn(service.engine, "readRelationships");
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const next = await list({ ...query, pageSize: 1, pageToken }, "reader");
+    isOver = true;
+    expect(next.body.relationships.map(text)).toEqual(many.slice(2497, 2498));
+    // The outdated one, the resource, three for what is skipped, and one for where the page ends.
+    expect(read).toHaveBeenCalledTimes(6);
+    expect(turns).toBeGreaterThan(1);
+    read.mockClear();
+    // Its token is of the state of now.
+    const after = { ...query, pageSize: 10, pageToken: next.body.nextPageToken };
+    expect((await list(after, "reader")).body.relationships.map(text)).toEqual(many.slice(2498));
+    expect(read).toHaveBeenCalledTimes(2);
+    read.mockRestore();
+  });
+
   test("end with ABORTED where writes never let them continue", async () => {
     const read = vi.spyOn(service.engine, "readRelationships");
     read.mockImplementation(async (filter, page) => {
