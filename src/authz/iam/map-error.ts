@@ -43,9 +43,10 @@ export function mapCallError(error: unknown, server: AskedServer): AuthzError {
   }
   const { grpcStatus, code, message } = error;
   const options = { cause: error };
-  // IAM is overloaded, or the service has too many watches: the request itself is right.
+  // The request itself is right.
   if (code === "RATE_LIMITED") {
-    return new AuthzError("UNAVAILABLE", `${titleOf(server)}: ${oneLine(message)}`, options);
+    const why = "it is overloaded, or this service has too many watches";
+    return new AuthzError("UNAVAILABLE", `${titleOf(server)} takes no more now: ${why}`, options);
   }
   const refusal = REFUSALS[grpcStatus];
   if (refusal !== undefined) return new AuthzError(refusal, message, options);
@@ -60,13 +61,15 @@ export function mapCallError(error: unknown, server: AskedServer): AuthzError {
   }
 }
 
-/** No decision is possible, and the caller cannot change that: what a person must correct. */
+/**
+ * No decision is possible, and the caller cannot change that: what a person must correct. `/readyz` shows it to
+ * anybody, so what IAM says is in the cause only.
+ */
 function whyUnavailable(error: Error & CallFailure, server: AskedServer): string {
   const title = titleOf(server);
   switch (error.grpcStatus) {
     case PERMISSION_DENIED:
-      // It names the key of IAM.
-      return `${title} refuses this service: ${oneLine(error.message)}`;
+      return `${title} refuses this service: check its entry in iam.services of IAM, and the types that it may read and write there`;
     case UNAUTHENTICATED:
       return `${title} does not accept the internal token of this service: ${server.keys.token} here must be one of security.authn.internal_call.token of IAM`;
     default:

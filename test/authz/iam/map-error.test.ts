@@ -46,7 +46,7 @@ test.each<[string, ServiceError | Error, string, string]>([
     "too many calls",
     new ServiceError("RATE_LIMITED", "why"),
     "UNAVAILABLE",
-    "IAM at iam:19080: why",
+    "IAM at iam:19080 takes no more now: it is overloaded, or this service has too many watches",
   ],
   [
     "no connection",
@@ -98,7 +98,7 @@ test.each<[string, ServiceError | Error, string, string]>([
     "a type that is not listed",
     new ServiceError("FORBIDDEN", "iam.services.hub is missing"),
     "UNAVAILABLE",
-    "IAM at iam:19080 refuses this service: iam.services.hub is missing",
+    "IAM at iam:19080 refuses this service: check its entry in iam.services of IAM, and the types that it may read and write there",
   ],
   [
     "a wrong token",
@@ -118,8 +118,8 @@ test.each<[string, ServiceError | Error, string, string]>([
 
 test("what IAM says is one line of bounded length, that a terminal may show", () => {
   const said = `first\nsecond \u001b[2J ${"x".repeat(5000)}`;
-  const { message } = mapCallError(new ServiceError("FORBIDDEN", said), SERVER);
-  expect(message).toMatch(/refuses this service: first second \\u001b\[2J x+…$/);
+  const { message } = mapCallError(new ServiceError("RESOURCE_NOT_FOUND", said), SERVER);
+  expect(message).toMatch(/^IAM: first second \\u001b\[2J x+…$/);
   expect(message.length).toBeLessThan(400);
 });
 
