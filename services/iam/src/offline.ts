@@ -1,9 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import {
   type Authenticator,
+  type CallHeaders,
   createServer,
+  type Interceptor,
   type Principal,
   type ServerOptions,
+  ServiceError,
 } from "svc-access/runtime";
 import type { Connection } from "./commands/connection/connection.ts";
 import { connectionTo } from "./commands/connection/http-connection.ts";
@@ -32,6 +35,7 @@ export async function connectOffline(file: string): Promise<Connection> {
   const server = await createServer({
     ...opened,
     configuration: alone(configuration),
+    before: [onlyBy(secret)],
     authenticators: [operatorBy(secret, { name, organizationId })],
     // The next start of a server continues what is left to be done.
     jobs: [],
@@ -57,7 +61,7 @@ function alone(loaded: LoadedIamConfig): LoadedIamConfig {
       ...config,
       log: { ...config.log, level: "silent" },
       server: { ...server, http: { ...http, address: "127.0.0.1:0" } },
-      // The one caller is the operator.
+      // The one caller is the operator (`onlyBy`), whose subject type is the audience of no policy.
       security: { ...config.security, authz: { ...config.security.authz, dev_allow_all: true } },
     } as LoadedIamConfig["config"],
     warnings: [],
@@ -85,11 +89,25 @@ function operatorBy(secret: string, { name, organizationId }: Operator): Authent
   return {
     name: OPERATOR,
     authenticate({ headers }) {
-      const [given = "", ...more] = headers.all(HEADER);
-      const isSecret = more.length === 0 && timingSafeEqual(hashOf(given), hashOf(secret));
-      return isSecret ? { principal, credential: "internal" } : undefined;
+      return isSent(secret, headers) ? { principal, credential: "internal" } : undefined;
     },
   };
+}
+
+/**
+ * Refuses every call without the secret, before the runtime looks at any other credential: other processes of this
+ * machine find the port, and policies are not enforced here.
+ */
+function onlyBy(secret: string): Interceptor {
+  return async ({ headers }, next) => {
+    if (isSent(secret, headers)) return next();
+    throw new ServiceError("FORBIDDEN", "an operator works on the store: the service does not run");
+  };
+}
+
+function isSent(secret: string, headers: Pick<CallHeaders, "all">): boolean {
+  const [given = "", ...more] = headers.all(HEADER);
+  return more.length === 0 && timingSafeEqual(hashOf(given), hashOf(secret));
 }
 
 /** Of one length, whatever was sent. */

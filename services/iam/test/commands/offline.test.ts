@@ -1,13 +1,15 @@
 /** `--offline`: commands on the store of a stopped svc-iam, as processes. */
+import { type AddressInfo, Server } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { createAuthorizationEngine, openAuditLog } from "svc-access/runtime";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { connectOffline } from "../../src/offline.ts";
 import { FIRST } from "../support/bootstrap.ts";
 import { databaseOf } from "../support/browser-login.ts";
 import { CommandLine, startOwned } from "../support/command-line.ts";
 import { addFactor } from "../support/factors.ts";
-import { type IamService, startIam } from "../support/iam-service.ts";
+import { AS_HUB, asUser, type IamService, startIam } from "../support/iam-service.ts";
 import { logInAt } from "../support/log-in-at.ts";
 import { IS_PRODUCTION_STACK } from "../support/stack.ts";
 
@@ -109,7 +111,10 @@ test("a link of the operator works once the server runs again [CMD-7]", async ()
   const port = Number(new URL(iam.origin).port);
   iam = await startIam({ folder: iam.folder, port });
   const opened = await fetch(url, { redirect: "manual" });
-  const cookie = opened.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+  const cookie = opened.headers
+    .getSetCookie()
+    .map((one) => one.split(";")[0])
+    .join("; ");
   const page = await fetch(new URL(opened.headers.get("location") ?? "", url), {
     headers: { cookie },
   });
@@ -117,4 +122,26 @@ test("a link of the operator works once the server runs again [CMD-7]", async ()
   expect(await page.text()).toContain("password");
   const { accessToken } = await logInAt(iam, "root", FIRST["password"] ?? "");
   expect(accessToken).not.toBe("");
+});
+
+test("nobody but the operator is served meanwhile, whatever they hold [CMD-7]", async () => {
+  const { accessToken } = await logInAt(iam, "root", FIRST["password"] ?? "");
+  await iam.stop();
+  const listened = vi.spyOn(Server.prototype, "listen");
+  await using _connection = await connectOffline(file);
+  const servers = listened.mock.contexts as Server[];
+  listened.mockRestore();
+  const port = servers.map((server) => (server.address() as AddressInfo).port)[0];
+  const at = (path: string, headers: Readonly<Record<string, string>>) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  const callers = [
+    {},
+    asUser("nobody"),
+    { authorization: `Bearer ${accessToken}` },
+    AS_HUB,
+    { "x-svc-iam-operator": "guessed" },
+  ];
+  for (const path of ["/v1/users", "/v1/iam/audit/events", "/v1/iam/ui/login"]) {
+    for (const headers of callers) expect((await at(path, headers)).status).toBe(403);
+  }
 });
