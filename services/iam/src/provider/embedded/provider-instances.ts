@@ -40,6 +40,8 @@ export class ProviderInstances {
   readonly #keys: SigningKeys;
   #instance: Promise<Instance> | undefined;
   #missing: MissingKeyError | undefined;
+  /** Settles with the last look that was begun; never fails. */
+  #lastLook: Promise<unknown> = Promise.resolve();
 
   constructor(
     options: EmbeddedProviderOptions,
@@ -88,7 +90,15 @@ export class ProviderInstances {
    *
    * @throws MissingKeyError if another replica has sealed a key that this one cannot open
    */
-  async look(): Promise<void> {
+  look(): Promise<void> {
+    // One at a time, each after the changes that came before its call: an older look must not finish last, since it
+    // would put back keys that were retired meanwhile.
+    const looked = this.#lastLook.then(() => this.#lookNow());
+    this.#lastLook = looked.catch(() => undefined);
+    return looked;
+  }
+
+  async #lookNow(): Promise<void> {
     try {
       await this.#look();
       this.#missing = undefined;

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createRemoteJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
 import * as client from "openid-client";
 import { afterEach, describe, expect, test } from "vitest";
@@ -172,3 +173,47 @@ async function introspectAt(iam: RunningProvider, token: string): Promise<unknow
   });
   return response.json();
 }
+
+test("a look that began before an urgent rotation lets no retired key sign again [IDP-13]", async () => {
+  let text = "";
+  let refreshes = 0;
+  const looks = new EventEmitter();
+  const clients = {
+    all: [CONSOLE],
+    async refresh() {
+      const seen = text;
+      // The second one is of the provider that the slow look makes: it has read the keys by then.
+      if (text !== "" && ++refreshes === 2) {
+        const open = once(looks, "open");
+        looks.emit("held");
+        await open;
+      }
+      return seen;
+    },
+  };
+  const iam = await startProvider({ clients });
+  const { provider } = iam;
+  const signer = async () => (await provider.current()).keys[0]?.kid;
+  const retired = await signer();
+  const keys = iam.database.open();
+  const stored = async () => {
+    const rows = await keys.kysely.selectFrom("iam_keys").select(["kid", "state"]).execute();
+    return rows.find(({ state }) => state === "current")?.kid;
+  };
+  const held = once(looks, "held");
+  // As where another replica has applied other clients.
+  text = "changed";
+  const slow = provider.look();
+  await held;
+  let isRotated = false;
+  const rotation = provider.rotateSigningKey({ isUrgent: true }).then(() => {
+    isRotated = true;
+  });
+  while ((await stored()) === retired) await nextTurn();
+  // A rotation that did not wait for the slow look would be over by then.
+  for (let turn = 0; turn < 200 && !isRotated; turn++) await stored();
+  looks.emit("open");
+  await Promise.all([slow, rotation]);
+  expect(await signer()).toBe(await stored());
+  expect(await signer()).not.toBe(retired);
+});
