@@ -8,15 +8,15 @@ import type { Http2Headers } from "../http2/http2-headers.ts";
 import type { Peer } from "../peer/peer.ts";
 import { EventLoopTurn } from "../port/event-loop-turn.ts";
 import type { CodecName, RpcExchange } from "../rpc/rpc-exchange.ts";
-import { envelopeOf, flag, prefixOf } from "../wire/envelope.ts";
-import { MessageAccount } from "../wire/message-budget.ts";
-import { BYTES, type MessageDecoder, maxBytesOf } from "../wire/message-decoder.ts";
 import {
   COMPRESS_FROM_BYTES,
   type MessageEncoding,
   requestEncoding,
   responseEncoding,
-} from "../wire/message-encoding.ts";
+} from "../wire/compression.ts";
+import { envelopeOf, flag, prefixOf } from "../wire/envelope.ts";
+import { MessageAccount } from "../wire/message-budget.ts";
+import { BYTES, type MessageDecoder, maxBytesOf } from "../wire/message-decoder.ts";
 import { MessageReader } from "../wire/message-reader.ts";
 import {
   ACCEPT_ENCODING_HEADER,

@@ -4,7 +4,7 @@ import { REQUEST_ID_HEADER } from "../call/call-ids.ts";
 import { type ResponseMetadata, sentValue } from "../call/response-fields.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { CodecName } from "../rpc/rpc-exchange.ts";
-import { ENCODING_NAMES } from "../wire/message-encoding.ts";
+import { ENCODING_NAMES } from "../wire/compression.ts";
 
 /** The header that names how the messages of its direction are compressed. */
 export const ENCODING_HEADER = "grpc-encoding";

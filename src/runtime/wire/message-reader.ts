@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import { status } from "../error/error-codes.ts";
 import { ServiceError } from "../error/service-error.ts";
+import { type MessageEncoding, unpack } from "./compression.ts";
 import { type Envelope, EnvelopeParser } from "./envelope.ts";
 import type { MessageAccount } from "./message-budget.ts";
 import type { MessageDecoder } from "./message-decoder.ts";
-import { type MessageEncoding, unpack } from "./message-encoding.ts";
 
 /** How the request messages of a call are read. */
 export interface ReaderSettings<Message> {

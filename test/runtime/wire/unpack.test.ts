@@ -2,10 +2,10 @@
 import { PassThrough } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { unpack } from "../../../src/runtime/wire/compression.ts";
 import { envelopeOf, flag } from "../../../src/runtime/wire/envelope.ts";
 import { budgetOf, MessageAccount } from "../../../src/runtime/wire/message-budget.ts";
 import { BYTES } from "../../../src/runtime/wire/message-decoder.ts";
-import { unpack } from "../../../src/runtime/wire/message-encoding.ts";
 import { MessageReader } from "../../../src/runtime/wire/message-reader.ts";
 
 const DATA = Uint8Array.of(1);

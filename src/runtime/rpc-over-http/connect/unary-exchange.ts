@@ -2,12 +2,8 @@ import { status } from "../../error/error-codes.ts";
 import { retryAfter, type ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
+import { COMPRESS_FROM_BYTES, ENCODING_NAMES, responseCoding } from "../../wire/compression.ts";
 import { BYTES, type MessageDecoder } from "../../wire/message-decoder.ts";
-import {
-  COMPRESS_FROM_BYTES,
-  ENCODING_NAMES,
-  responseCoding,
-} from "../../wire/message-encoding.ts";
 import { HttpRpcExchange, type HttpRpcSettings, sentMetadata } from "../exchange/http-exchange.ts";
 import { connectError, connectStatus, connectTimeoutOf } from "./connect-error.ts";
 import { manyMessages, type UnaryMessage, UnaryReader } from "./unary-message.ts";

@@ -3,10 +3,10 @@ import { ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
 import { type BodySource, readBody } from "../../http/exchange/read-body.ts";
 import type { CodecName, RequestReader } from "../../rpc/rpc-exchange.ts";
+import { type MessageEncoding, requestEncoding, unpack } from "../../wire/compression.ts";
 import { requestTooLarge } from "../../wire/envelope.ts";
 import type { MessageAccount } from "../../wire/message-budget.ts";
 import type { MessageDecoder } from "../../wire/message-decoder.ts";
-import { type MessageEncoding, requestEncoding, unpack } from "../../wire/message-encoding.ts";
 
 /** The message of a unary request, which is its whole body, or a parameter of its query. */
 export interface UnaryMessage {

@@ -8,15 +8,15 @@ import type { Exchange } from "../../http/exchange/exchange.ts";
 import { isBrokenOff } from "../../http/exchange/read-body.ts";
 import { countUnread, drained } from "../../http/exchange/slow-clients.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
-import { envelopeOf, flag } from "../../wire/envelope.ts";
-import { BYTES, type MessageDecoder, maxBytesOf } from "../../wire/message-decoder.ts";
 import {
   COMPRESS_FROM_BYTES,
   ENCODING_NAMES,
   type MessageEncoding,
   requestEncoding,
   responseEncoding,
-} from "../../wire/message-encoding.ts";
+} from "../../wire/compression.ts";
+import { envelopeOf, flag } from "../../wire/envelope.ts";
+import { BYTES, type MessageDecoder, maxBytesOf } from "../../wire/message-decoder.ts";
 import { MessageReader } from "../../wire/message-reader.ts";
 import { HttpRpcExchange, type HttpRpcSettings } from "./http-exchange.ts";
 

@@ -4,9 +4,9 @@ import { BytesValueSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { registryOf } from "../../../src/runtime/json/json-text.ts";
 import { jsonCodec } from "../../../src/runtime/rpc/serve-call.ts";
+import { requestEncoding, responseCoding } from "../../../src/runtime/wire/compression.ts";
 import { EnvelopeParser, envelopeOf } from "../../../src/runtime/wire/envelope.ts";
 import { binaryCodec } from "../../../src/runtime/wire/message-codec.ts";
-import { requestEncoding, responseCoding } from "../../../src/runtime/wire/message-encoding.ts";
 
 test.each([
   ["content-encoding", "GZIP", "gzip"],
