@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findingsOf } from "./findings.ts";
-import { fullPlatform, platformWith } from "./platform.ts";
+import { fullPlatform, platformWith } from "./sample.ts";
 
 type Case = readonly [name: string, place: string, value: unknown, at: string, message: string];
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { findingsOf } from "./findings.ts";
-import { fullPlatform, platformWith } from "./platform.ts";
+import { fullPlatform, platformWith } from "./sample.ts";
 
 const load = (text: string) => loadConfig(text, "svc-access.yaml", {});
 

@@ -1,7 +1,7 @@
 /** `frontends.*.login`: the keys of a frontend with and without a login of its users. */
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { fullPlatform } from "./platform.ts";
+import { fullPlatform } from "./sample.ts";
 
 const {
   client_id,

@@ -1,7 +1,7 @@
 /** Values for gateway files are rejected if nothing can have them. */
 import { describe, expect, test } from "vitest";
 import { findingsOf } from "./findings.ts";
-import { platformWith } from "./platform.ts";
+import { platformWith } from "./sample.ts";
 
 const ENDPOINTS = "services.iam.backend.backend.endpoints";
 const at = (place: string, value: unknown) => findingsOf(platformWith(place, value)).join("\n");

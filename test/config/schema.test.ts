@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { ROOT } from "../support/workspace.ts";
-import { fullPlatform, platformWith } from "./platform.ts";
+import { fullPlatform, platformWith } from "./sample.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
