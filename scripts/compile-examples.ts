@@ -1,7 +1,7 @@
 /** Lints and generates the examples, whose generated code is committed. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { compileHub } from "./platform/compile-hub.ts";
+import { compileHub } from "./start/compile-hub.ts";
 
 await compileHub();
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { DataFolder } from "../../scripts/platform/state.ts";
+import { DataFolder } from "../../scripts/start/state.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-data-"));
 afterAll(() => rmSync(folder, { recursive: true }));

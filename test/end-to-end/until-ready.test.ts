@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { untilReady } from "../../scripts/platform/until-ready.ts";
+import { untilReady } from "../../scripts/start/until-ready.ts";
 
 /** A service whose `/readyz` answers by a function of the count of requests. */
 async function startService(answer: (count: number, response: ServerResponse) => void) {
