@@ -33,7 +33,7 @@ const SLEEPS: Readonly<Record<string, readonly [number, string]>> = {
   "test/hub/git-service.test.ts": [2, "the hub says how long its caller should wait"],
   "test/hub/support/scene.ts": [1, "the rate limit of the hub"],
   "test/runtime/audit/postgres-audit.test.ts": [1, "load pauses after a refusal"],
-  "test/runtime/audit/store/event-queue.test.ts": [2, "a database that takes a moment"],
+  "test/runtime/audit/tables/event-queue.test.ts": [2, "a database that takes a moment"],
   "test/runtime/authn/internal/token-files.test.ts": [1, "files are read in real time"],
   "test/runtime/chain/interceptors.test.ts": [1, "fake timers"],
   "test/runtime/chain/server-chain.test.ts": [1, "fake timers"],

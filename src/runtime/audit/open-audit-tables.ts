@@ -1,7 +1,7 @@
 import type { Database } from "../../database/database.ts";
 import { migrate } from "../../database/service/migrate.ts";
-import { type AuditTables, auditMigrations } from "./store/audit-table.ts";
-import { shiftChanges } from "./store/change-order.ts";
+import { type AuditTables, auditMigrations } from "./tables/audit-table.ts";
+import { shiftChanges } from "./tables/change-order.ts";
 
 /**
  * Makes the tables of audit, or migrates them to this version.

@@ -8,8 +8,8 @@ import { auditedObject } from "./event/describe-call.ts";
 import { type AuditLog, StoredAuditLog } from "./log/audit-log.ts";
 import { openAuditTables } from "./open-audit-tables.ts";
 import { keepFor, type RetentionOptions } from "./retention/retention.ts";
-import { EventQueue } from "./store/event-queue.ts";
-import { EventWriter } from "./store/save-events.ts";
+import { EventQueue } from "./tables/event-queue.ts";
+import { EventWriter } from "./tables/save-events.ts";
 import { StoredAuditTrail } from "./trail/stored-audit-trail.ts";
 
 /** The options of audit. */

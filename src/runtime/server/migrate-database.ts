@@ -7,7 +7,7 @@ import { migrateServiceDatabase } from "../../database/service/open-service-data
 import type { ServiceTables } from "../../database/service/service-migration.ts";
 import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
 import { joinChanges, type TableChange } from "../../database/tables.ts";
-import { AUDIT_MIGRATIONS } from "../audit/store/audit-table.ts";
+import { AUDIT_MIGRATIONS } from "../audit/tables/audit-table.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import { KEY_MIGRATIONS } from "../idempotency/key-table.ts";

@@ -9,7 +9,7 @@ import { assertAllRights } from "../../database/service/migrate.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
 import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
 import { type Model, readModelFile } from "../../model/index.ts";
-import { auditMigrations } from "../audit/store/audit-table.ts";
+import { auditMigrations } from "../audit/tables/audit-table.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import { missingDrivers } from "./missing-drivers.ts";

@@ -11,7 +11,7 @@ import {
 import { migrate } from "../../../src/database/service/migrate.ts";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
 import { migrationSetOf } from "../../../src/database/service/service-migration.ts";
-import { AUDIT_MIGRATIONS } from "../../../src/runtime/audit/store/audit-table.ts";
+import { AUDIT_MIGRATIONS } from "../../../src/runtime/audit/tables/audit-table.ts";
 import { SILENT } from "../settings.ts";
 import { onBoth } from "./targets.ts";
 

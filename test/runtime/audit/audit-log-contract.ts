@@ -4,7 +4,7 @@ import type { AuditFilter } from "../../../src/runtime/audit/log/audit-filter.ts
 import { type AuditLog, StoredAuditLog } from "../../../src/runtime/audit/log/audit-log.ts";
 import { openAudit } from "../../../src/runtime/audit/open-audit.ts";
 import { keepFor, removeBefore } from "../../../src/runtime/audit/retention/retention.ts";
-import type { AuditTables } from "../../../src/runtime/audit/store/audit-table.ts";
+import type { AuditTables } from "../../../src/runtime/audit/tables/audit-table.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
 import { auditOf, logOf } from "./audits.ts";

@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
 import type { AuditData } from "../../../src/runtime/audit/event/audit-event.ts";
 import { type AuditLog, StoredAuditLog } from "../../../src/runtime/audit/log/audit-log.ts";
-import type { AuditTables } from "../../../src/runtime/audit/store/audit-table.ts";
+import type { AuditTables } from "../../../src/runtime/audit/tables/audit-table.ts";
 import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";

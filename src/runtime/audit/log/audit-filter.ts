@@ -11,7 +11,7 @@ import {
   type RiskLevel,
   safeText,
 } from "../event/audit-event.ts";
-import type { AuditRow, AuditTables } from "../store/audit-table.ts";
+import type { AuditRow, AuditTables } from "../tables/audit-table.ts";
 
 /**
  * Selects the events that match every given field. Texts match exactly.

@@ -1,7 +1,7 @@
 import type { Database } from "../../../database/database.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
-import type { AuditTables } from "../store/audit-table.ts";
-import { visibleHead } from "../store/change-order.ts";
+import type { AuditTables } from "../tables/audit-table.ts";
+import { visibleHead } from "../tables/change-order.ts";
 import {
   type AuditFilter,
   answered,

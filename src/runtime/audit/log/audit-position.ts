@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../../database/database.ts";
 import { timeOfEventId } from "../event/audit-event.ts";
-import type { AuditTables } from "../store/audit-table.ts";
+import type { AuditTables } from "../tables/audit-table.ts";
 import { invalid } from "./audit-filter.ts";
 
 /**

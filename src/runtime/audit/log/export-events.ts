@@ -1,6 +1,6 @@
 import type { Database } from "../../../database/database.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
-import type { AuditTables } from "../store/audit-table.ts";
+import type { AuditTables } from "../tables/audit-table.ts";
 import {
   type AuditFilter,
   answered,

@@ -5,7 +5,7 @@ import { DatabaseError } from "../../../database/database-error.ts";
 import { openDatabase } from "../../../database/service/open-database.ts";
 import { readVersion } from "../../../database/tables.ts";
 import type { ServiceConfig } from "../../configuration/service-config.ts";
-import { AUDIT_MIGRATIONS, type AuditTables } from "../store/audit-table.ts";
+import { AUDIT_MIGRATIONS, type AuditTables } from "../tables/audit-table.ts";
 import { type AuditLog, StoredAuditLog } from "./audit-log.ts";
 
 /** Which database: of a configuration, a file of SQLite, or a URL of PostgreSQL. */

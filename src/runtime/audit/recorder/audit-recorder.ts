@@ -5,9 +5,9 @@ import { NO_EVENTS, type RuntimeEvents } from "../../events/runtime-events.ts";
 import { type AuditPrincipal, eventId } from "../event/audit-event.ts";
 import { checkRecord, describeRecord } from "../event/audit-record.ts";
 import type { EventSource } from "../event/describe-call.ts";
-import type { AuditTables } from "../store/audit-table.ts";
-import { EventQueue } from "../store/event-queue.ts";
-import { EventWriter } from "../store/save-events.ts";
+import type { AuditTables } from "../tables/audit-table.ts";
+import { EventQueue } from "../tables/event-queue.ts";
+import { EventWriter } from "../tables/save-events.ts";
 import { sizedEvent } from "../trail/sized-event.ts";
 
 /**

@@ -7,8 +7,8 @@ import {
   observe,
 } from "../../../common/observed-time.ts";
 import type { Database, DatabaseKind } from "../../../database/database.ts";
-import type { AuditTables } from "../store/audit-table.ts";
-import { visibleHead } from "../store/change-order.ts";
+import type { AuditTables } from "../tables/audit-table.ts";
+import { visibleHead } from "../tables/change-order.ts";
 
 /** The state after the first look at the clock; `stored` is the time of the newest event. */
 function firstObserved(clock: number, stored: number | undefined): ObservedTime {

@@ -9,7 +9,7 @@ import {
 } from "../../../common/observed-time.ts";
 import type { Database } from "../../../database/database.ts";
 import { briefError } from "../../logging/redaction/brief-error.ts";
-import type { AuditTables } from "../store/audit-table.ts";
+import type { AuditTables } from "../tables/audit-table.ts";
 import { HAS_CLOCK, latestOf, StoredTime, type TimeState } from "./retention-clock.ts";
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
-import type { NewAuditRow } from "../store/audit-table.ts";
-import { MAX_BATCH } from "../store/save-events.ts";
+import type { NewAuditRow } from "../tables/audit-table.ts";
+import { MAX_BATCH } from "../tables/save-events.ts";
 
 /**
  * How often to check which events must be stored again, in milliseconds; within the grace of a

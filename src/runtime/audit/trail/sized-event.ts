@@ -1,5 +1,5 @@
 import { type AuditEvent, MAX_TEXT } from "../event/audit-event.ts";
-import { type NewAuditRow, rowOf } from "../store/audit-table.ts";
+import { type NewAuditRow, rowOf } from "../tables/audit-table.ts";
 
 /** The most bytes of an event, as JSON. */
 export const MAX_EVENT_BYTES = 4096;

@@ -15,7 +15,7 @@ import {
   type EventSource,
   type Outcome,
 } from "../event/describe-call.ts";
-import type { EventQueue } from "../store/event-queue.ts";
+import type { EventQueue } from "../tables/event-queue.ts";
 import { LastingHandlers } from "./lasting-handlers.ts";
 import type { RefusalCounter } from "./refusal-counter.ts";
 import { type RefusalSink, RepeatedRefusals, WINDOW_MS } from "./repeated-refusals.ts";

@@ -9,7 +9,7 @@ import type {
   AuditChange,
   AuditFollowOptions,
 } from "../../../../src/runtime/audit/log/follow-events.ts";
-import type { AuditTables } from "../../../../src/runtime/audit/store/audit-table.ts";
+import type { AuditTables } from "../../../../src/runtime/audit/tables/audit-table.ts";
 import { callOf, methodOf, principalOf } from "../../authorization/calls.ts";
 import { auditOf } from "../audits.ts";
 

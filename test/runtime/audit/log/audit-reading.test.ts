@@ -11,8 +11,8 @@ import { StoredAuditLog } from "../../../../src/runtime/audit/log/audit-log.ts";
 import {
   AUDIT_COLUMNS,
   type AuditTables,
-} from "../../../../src/runtime/audit/store/audit-table.ts";
-import { nextChange } from "../../../../src/runtime/audit/store/change-order.ts";
+} from "../../../../src/runtime/audit/tables/audit-table.ts";
+import { nextChange } from "../../../../src/runtime/audit/tables/change-order.ts";
 import { openAuditLog } from "../../../../src/runtime/index.ts";
 import { onPostgres } from "../../../authz/on-postgres.ts";
 import { SILENT, settingsOf } from "../../../database/settings.ts";

@@ -8,7 +8,7 @@ import type { Database } from "../../../../src/database/database.ts";
 import { openDatabase } from "../../../../src/database/service/open-database.ts";
 import { openAudit } from "../../../../src/runtime/audit/open-audit.ts";
 import { Retention, removeBefore } from "../../../../src/runtime/audit/retention/retention.ts";
-import type { AuditTables } from "../../../../src/runtime/audit/store/audit-table.ts";
+import type { AuditTables } from "../../../../src/runtime/audit/tables/audit-table.ts";
 import { redactText } from "../../../../src/runtime/logging/redaction/redact-text.ts";
 import { SILENT, settingsOf } from "../../../database/settings.ts";
 import { runs } from "../../../support/effort.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { migrate } from "../../../../src/database/service/migrate.ts";
 import { openDatabase } from "../../../../src/database/service/open-database.ts";
-import { AUDIT_MIGRATIONS } from "../../../../src/runtime/audit/store/audit-table.ts";
+import { AUDIT_MIGRATIONS } from "../../../../src/runtime/audit/tables/audit-table.ts";
 import { SILENT, settingsOf } from "../../../database/settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-older-"));

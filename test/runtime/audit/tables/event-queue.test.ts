@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { NewAuditRow } from "../../../../src/runtime/audit/store/audit-table.ts";
+import type { NewAuditRow } from "../../../../src/runtime/audit/tables/audit-table.ts";
 import {
   EventQueue,
   type EventQueueOptions,
-} from "../../../../src/runtime/audit/store/event-queue.ts";
+} from "../../../../src/runtime/audit/tables/event-queue.ts";
 import { NO_EVENTS } from "../../../../src/runtime/events/runtime-events.ts";
 import { until } from "../../../support/until.ts";
 
