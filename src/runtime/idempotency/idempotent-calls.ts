@@ -6,8 +6,8 @@ import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import { setCreationId } from "./creation-id.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
-import type { KeyStore } from "./key-store.ts";
 import { mayHoldSecret, withoutSecrets } from "./secret-fields.ts";
+import type { StoredKeys } from "./stored-keys.ts";
 
 /** A response that is larger is not kept. */
 const LARGEST_RESPONSE = 65_536;
@@ -20,9 +20,9 @@ const REPLAYED = "Idempotent-Replayed";
 
 /** RPCs that do their work once for each `Idempotency-Key` of a caller. */
 export class IdempotentCalls {
-  readonly #store: KeyStore;
+  readonly #store: StoredKeys;
 
-  constructor(store: KeyStore) {
+  constructor(store: StoredKeys) {
     this.#store = store;
   }
 

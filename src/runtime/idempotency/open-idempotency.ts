@@ -4,8 +4,8 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Interceptor } from "../chain/interceptor.ts";
 import type { TimedJob } from "../jobs/job.ts";
 import { IdempotentCalls } from "./idempotent-calls.ts";
-import { KeyStore } from "./key-store.ts";
 import { KEY_MIGRATIONS, type KeyTables } from "./key-table.ts";
+import { StoredKeys } from "./stored-keys.ts";
 
 /** The parts of a server that do the work of calls once. */
 export interface Idempotency {
@@ -55,7 +55,7 @@ export async function openIdempotency(
   database: Database<any>,
 ): Promise<Idempotency> {
   await migrate(database, KEY_MIGRATIONS);
-  const store = new KeyStore(database.as<KeyTables>());
+  const store = new StoredKeys(database.as<KeyTables>());
   return {
     rpcs: new Set(rpcs),
     interceptor: new IdempotentCalls(store).intercept,

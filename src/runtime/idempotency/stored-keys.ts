@@ -30,7 +30,7 @@ export type Attempt =
   | { readonly outcome: "busy" };
 
 /** The keys of calls, in the database that all replicas share. */
-export class KeyStore {
+export class StoredKeys {
   readonly #database: Database<KeyTables>;
   readonly #now: (() => number) | undefined;
 

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import { migrate } from "../../../src/database/service/migrate.ts";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
-import { KEEP_MS, KeyStore } from "../../../src/runtime/idempotency/key-store.ts";
 import { KEY_MIGRATIONS, type KeyTables } from "../../../src/runtime/idempotency/key-table.ts";
+import { KEEP_MS, StoredKeys } from "../../../src/runtime/idempotency/stored-keys.ts";
 import { onBoth } from "../../database/service/targets.ts";
 import { SILENT } from "../../database/settings.ts";
 
@@ -22,9 +22,10 @@ await onBoth("the keys", ({ fresh }) => {
       await migrate(database, KEY_MIGRATIONS);
       databases.push(database);
     }
-    const stores = databases.map((database) => new KeyStore(database, () => clock.now));
-    const [first, second] = stores as [KeyStore, KeyStore];
-    const attempt = (store: KeyStore, request = "request") => store.begin("key", request, PATIENCE);
+    const stores = databases.map((database) => new StoredKeys(database, () => clock.now));
+    const [first, second] = stores as [StoredKeys, StoredKeys];
+    const attempt = (store: StoredKeys, request = "request") =>
+      store.begin("key", request, PATIENCE);
     return {
       clock,
       first,
