@@ -63,7 +63,7 @@ async function remove(flags: DeleteFlags): Promise<void> {
       `--limit is at most ${MAX_DELETED}: run the command again for the rest`,
     );
   }
-  const { openStore } = await import("./open-store.ts");
+  const { openStore } = await import("./open-embedded-store.ts");
   const store = await openStore(flags);
   try {
     await removeFrom(store, selection, flags);

@@ -38,7 +38,7 @@ Exit codes: 0 listed, 1 --misfit found relationships, 2 usage, or a store that c
 
 async function list({ format, limit = Number.POSITIVE_INFINITY, ...flags }: ListFlags) {
   const selection = await readSelection(flags);
-  const { openStore } = await import("./open-store.ts");
+  const { openStore } = await import("./open-embedded-store.ts");
   const store = await openStore(flags);
   let count = 0;
   try {

@@ -2,7 +2,7 @@ import { createEmbeddedEngine } from "../../authz/embedded/index.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import { createAuthorizationEngine } from "../../runtime/server/open-engine.ts";
 import { OperatorError, readConfig, type StoreFlags } from "../command/flags.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "./open-embedded-store.ts";
 import { readModel } from "./selection.ts";
 
 /** The flags that select the engine: a configuration, or a store and its model. */
