@@ -34,7 +34,10 @@ export function openAccount(context: PartContext): ServicePart {
   const { config, sections } = configuration;
   const { public_url: origin, encryption_key_file: file } = sections.iam;
   const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
-  const preferences = new CurrentPreferences(new PreferenceStore(database.kysely));
+  const preferences = new CurrentPreferences(
+    new PreferenceStore(database.kysely),
+    configuration.sections.iam.organization,
+  );
   const forms = new FormTokens(new OutsideValues(box, identity.missingKeys));
   const quota = new Quota(database.kysely, FACTOR_CHANGES);
   const handler = accountHandler({

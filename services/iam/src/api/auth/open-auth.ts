@@ -17,6 +17,7 @@ export function openAuth({ configuration, database, engine, identity }: PartCont
   const { accounts, provider, revocations, verifier } = identity;
   const isEmbedded = config.security.authn.provider === "embedded";
   const { kysely } = database;
+  const { organization } = sections.iam;
   const handlers = authHandlers({
     provider: provider.client,
     currentUser: new CurrentUser({
@@ -25,8 +26,9 @@ export function openAuth({ configuration, database, engine, identity }: PartCont
         : undefined,
       profiles: new ProfileStore(kysely),
       groups: new Groups(engine),
+      organization,
     }),
-    preferences: new CurrentPreferences(new PreferenceStore(kysely)),
+    preferences: new CurrentPreferences(new PreferenceStore(kysely), organization),
     tokens: new TokenCheck(verifier, (token) => revocations.isRevoked(token)),
     redirectUris: new Set(sections.iam.login.redirect_uris),
     requiresPkce: provider.requiresPkce,

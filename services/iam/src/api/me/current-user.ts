@@ -25,6 +25,8 @@ export interface CurrentUserOptions {
   readonly local: LocalUsers | undefined;
   readonly profiles: ProfileStore;
   readonly groups: Groups;
+  /** `iam.organization`, to which the local users belong. */
+  readonly organization: string;
 }
 
 /** A profile and where it is kept. */
@@ -48,7 +50,7 @@ export class CurrentUser {
     // Each page of a console reads this, so that it waits for nothing but the read.
     const profile =
       (await this.#localProfile(principal)) ??
-      (await this.#options.profiles.find(subjectOf(principal)));
+      (await this.#options.profiles.find(this.#keyOf(principal)));
     const groups = this.#groupsOf(principal, context);
     return messageOf(principal, profile, groups instanceof Promise ? await groups : groups);
   }
@@ -86,12 +88,18 @@ export class CurrentUser {
   async #own(principal: Principal): Promise<Own> {
     const profile = await this.#localProfile(principal);
     if (profile !== undefined) return { profile, isLocal: true };
-    return { profile: await this.#options.profiles.find(subjectOf(principal)), isLocal: false };
+    return { profile: await this.#options.profiles.find(this.#keyOf(principal)), isLocal: false };
   }
 
-  /** Of a local user, as far as there is one. */
-  #localProfile({ subjectType, subjectId }: Principal): Promise<Profile | undefined> | undefined {
-    return subjectType === "user" ? this.#options.local?.profiles.find(subjectId) : undefined;
+  /** Of a local user, as far as there is one: a user of another organization may have the same id. */
+  #localProfile(principal: Principal): Promise<Profile | undefined> | undefined {
+    const { local, organization } = this.#options;
+    const isOwn = principal.subjectType === "user" && principal.organizationId === organization;
+    return isOwn ? local?.profiles.find(principal.subjectId) : undefined;
+  }
+
+  #keyOf(principal: Principal): string {
+    return subjectOf(principal, this.#options.organization);
   }
 
   async #store(
@@ -101,7 +109,7 @@ export class CurrentUser {
   ): Promise<Profile> {
     const { local, profiles } = this.#options;
     if (!isLocal) {
-      const stored = await profiles.replace(subjectOf(principal), next, profile?.etag);
+      const stored = await profiles.replace(this.#keyOf(principal), next, profile?.etag);
       if (stored === undefined) throw changedMeanwhile();
       return stored;
     }
@@ -141,9 +149,17 @@ function messageOf(
   };
 }
 
-/** The key of what a caller keeps here: ids are unique among callers of one type. */
-export function subjectOf({ subjectType, subjectId }: Principal): string {
-  return `${subjectType}:${subjectId}`;
+/**
+ * The key of what a caller keeps here. Ids are unique among callers of one type and organization; those of the
+ * organization of this service go without its id, and no other key has their form.
+ */
+export function subjectOf(
+  { subjectType, subjectId, organizationId }: Principal,
+  organization: string,
+): string {
+  return organizationId === organization
+    ? `${subjectType}:${subjectId}`
+    : JSON.stringify([subjectType, organizationId, subjectId]);
 }
 
 function assertValid(field: string, problem: string | undefined): void {

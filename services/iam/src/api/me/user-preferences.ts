@@ -19,14 +19,17 @@ const DEFAULTS = { language: "en", timeZone: "UTC", theme: Theme.SYSTEM } as con
 /** Shows callers their own preferences, and lets them change them. */
 export class CurrentPreferences {
   readonly #store: PreferenceStore;
+  readonly #organization: string;
 
-  constructor(store: PreferenceStore) {
+  /** @param organization `iam.organization` */
+  constructor(store: PreferenceStore, organization: string) {
     this.#store = store;
+    this.#organization = organization;
   }
 
   /** The caller's preferences, with defaults for what was never set. */
   async get(context: CallContext): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
-    return this.getOf(subjectOf(requirePrincipal(context)));
+    return this.getOf(subjectOf(requirePrincipal(context), this.#organization));
   }
 
   /** The preferences of a subject, likewise. */
@@ -44,7 +47,7 @@ export class CurrentPreferences {
     request: UpdateUserPreferencesRequest,
     context: CallContext,
   ): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
-    return this.updateOf(subjectOf(requirePrincipal(context)), request);
+    return this.updateOf(subjectOf(requirePrincipal(context), this.#organization), request);
   }
 
   /** Changes some of the preferences of a subject, likewise. */

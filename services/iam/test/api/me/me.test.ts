@@ -34,8 +34,9 @@ beforeEach(async () => {
         local: { accounts, profiles: new LocalProfiles(opened, accounts) },
         profiles: new ProfileStore(database),
         groups: new Groups(engine),
+        organization: "acme",
       });
-      const preferences = new CurrentPreferences(new PreferenceStore(database));
+      const preferences = new CurrentPreferences(new PreferenceStore(database), "acme");
       // The other handlers have tests of their own.
       const handlers: Partial<IAMAuthServiceHandlers> = {
         getMe: async (_, context) => ({ user: await currentUser.get(context) }),
@@ -183,4 +184,22 @@ test("of two changes at once one gets the error to read again", async () => {
   const failed = results.filter((result) => result.status === "rejected");
   expect(failed.length).toBeLessThan(4);
   for (const { reason } of failed) expect(reason).toMatchObject({ code: "FAILED_PRECONDITION" });
+});
+
+test("a caller of another organization shares nothing with the local user of the same id [IAM-40]", async () => {
+  const stranger = server
+    .as({ user: alice, organizationId: "other", name: "Mallory", email: "m@example.com" })
+    .grpc(IAMAuthService);
+  expect((await stranger.getMe({})).user?.name).toBe("Mallory");
+  const user = { name: "Taken over" };
+  const updated = await stranger.updateMe({ user, updateMask: { paths: ["name"] } });
+  expect(updated.user?.name).toBe("Taken over");
+  await stranger.updateUserPreferences({
+    preferences: { language: "fr" },
+    updateMask: { paths: ["language"] },
+  });
+  expect((await client(alice).getMe({})).user?.name).toBe("Alice Baker");
+  expect((await client(alice).getUserPreferences({})).preferences?.language).toBe("en");
+  expect((await stranger.getMe({})).user?.name).toBe("Taken over");
+  expect((await stranger.getUserPreferences({})).preferences?.language).toBe("fr");
 });
