@@ -40,14 +40,19 @@ const READERS: Readonly<Record<string, (content: string) => unknown>> = {
 };
 
 /** The code of all targets for a file with this name and this comment at its RPC. */
-async function generated(name: string, comment = "", config?: object): Promise<string[]> {
+async function generated(
+  name: string,
+  comment = "",
+  config?: object,
+  types: object = { messageType: [{ name: "Request" }, { name: "Response" }] },
+): Promise<string[]> {
   const policy = encode([1, 0], [4, encode([1, 1])]);
   const http = encode([2, "/v1/things"]);
   const method = methodOf("Get", [POLICY_EXTENSION, policy], [HTTP_EXTENSION, http]);
   const bytes = encodeFile({
     name,
     package: "a.v1",
-    messageType: [{ name: "Request" }, { name: "Response" }],
+    ...types,
     service: [{ name: "S", method: [method] }],
     sourceCodeInfo: {
       location: [{ path: [6, 0, 2, 0], span: [4, 2, 9], leadingComments: comment }],
@@ -94,6 +99,45 @@ describe("a file name with line breaks or hidden characters is rejected", () => 
     await expect(generated(name)).rejects.toThrow("is not a valid name of a file");
     const message = await generated(name).catch(({ message }: Error) => message);
     expect(message).not.toContain(character);
+  });
+});
+
+describe("a type with a name that no compiler allows is refused by name", () => {
+  const request = { name: "Request" };
+  const response = { name: "Response" };
+  test.each(["", "a b", "..", "1x", "a.b", "a-b", "a/b", "*/", "`${x}`", "ünï", ...LINE_ENDS])(
+    "%j",
+    async (name) => {
+      const messageType = [request, response];
+      const zero = { name: "ZERO", number: 0 };
+      for (const [what, types] of [
+        ["a message", { messageType: [...messageType, { name }] }],
+        ["a message", { messageType: [{ ...request, nestedType: [{ name }] }, response] }],
+        ["an enum", { messageType, enumType: [{ name, value: [zero] }] }],
+        [
+          "an enum",
+          { messageType: [{ ...request, enumType: [{ name, value: [zero] }] }, response] },
+        ],
+      ] as const) {
+        await expect(generated("a.proto", "", undefined, types)).rejects.toThrow(
+          ` of a.proto is not a valid name of ${what}`,
+        );
+      }
+    },
+  );
+
+  test.each([
+    "class",
+    "constructor",
+    "__proto__",
+    "toString",
+    "Object",
+    "Error",
+    "x".repeat(5_000),
+  ])("%s is one that a compiler allows", async (name) => {
+    const messageType = [{ name: "Request", nestedType: [{ name }] }, { name: "Response" }];
+    const contents = await generated("a.proto", "", undefined, { messageType });
+    expect(contents.length).toBeGreaterThan(0);
   });
 });
 

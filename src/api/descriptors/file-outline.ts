@@ -138,21 +138,35 @@ const FULL_NAME = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 /** Characters that would end a line, hide text or change its direction in a generated file. */
 const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "u");
 
+/**
+ * Checks the name of a message or an enum. Those that no RPC uses are not checked when their file is read, but code
+ * is only generated from valid ones.
+ *
+ * @throws DescriptorError
+ */
+export function checkTypeName(file: string, what: "a message" | "an enum", name: string): void {
+  if (!IDENTIFIER.test(name)) throw invalidName(file, what, name);
+}
+
+function invalidName(file: string, what: string, name: string): DescriptorError {
+  return new DescriptorError(
+    `${printableJsonLine(name)} of ${printable(file)} is not a valid name of ${what}`,
+  );
+}
+
 /** Compilers accept only such names. The check keeps forged descriptors out of generated code. */
 function checkNames(file: string, packageName: string, services: readonly ServiceOutline[]): void {
   const refuse = (what: string, name: string) => {
-    throw new DescriptorError(
-      `${printableJsonLine(name)} of ${printable(file)} is not a valid name of a ${what}`,
-    );
+    throw invalidName(file, what, name);
   };
-  if (UNSAFE.test(file)) refuse("file", file);
-  if (packageName !== "" && !FULL_NAME.test(packageName)) refuse("package", packageName);
+  if (UNSAFE.test(file)) refuse("a file", file);
+  if (packageName !== "" && !FULL_NAME.test(packageName)) refuse("a package", packageName);
   for (const { name, methods } of services) {
-    if (!IDENTIFIER.test(name)) refuse("service", name);
+    if (!IDENTIFIER.test(name)) refuse("a service", name);
     for (const method of methods) {
-      if (!IDENTIFIER.test(method.name)) refuse("RPC", method.name);
+      if (!IDENTIFIER.test(method.name)) refuse("an RPC", method.name);
       for (const message of [method.request, method.response]) {
-        if (message !== "" && !FULL_NAME.test(message)) refuse("message", message);
+        if (message !== "" && !FULL_NAME.test(message)) refuse("a message", message);
       }
     }
   }

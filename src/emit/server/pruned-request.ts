@@ -11,7 +11,11 @@ import {
   type ServiceDescriptorProto,
   ServiceDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
-import { DescriptorError, type FileOutline } from "../../api/descriptors/file-outline.ts";
+import {
+  checkTypeName,
+  DescriptorError,
+  type FileOutline,
+} from "../../api/descriptors/file-outline.ts";
 import type { MessageIndex } from "../../api/descriptors/message-index.ts";
 import { eachField, WireType } from "../../api/descriptors/wire.ts";
 
@@ -20,7 +24,8 @@ import { eachField, WireType } from "../../api/descriptors/wire.ts";
  * the names of the types in files that they refer to. Fields and options would take
  * most of the time and are not used here.
  *
- * @throws DescriptorError if the input does not contain a message of an RPC.
+ * @throws DescriptorError if the input does not contain a message of an RPC, or a type has a name that no compiler
+ * allows.
  */
 export function prunedRequest(
   files: readonly FileOutline[],
@@ -76,8 +81,8 @@ function pruneFile(file: FileOutline): FileDescriptorProto {
     package: file.package,
     syntax: file.syntax,
     edition: file.edition,
-    messageType: file.messages.flatMap(({ bytes }) => pruneMessage(bytes)),
-    enumType: file.enums.map(pruneEnum),
+    messageType: file.messages.flatMap(({ bytes }) => pruneMessage(bytes, file.name)),
+    enumType: file.enums.map((bytes) => pruneEnum(bytes, file.name)),
     service: file.services.map(pruneService),
   });
 }
@@ -98,19 +103,21 @@ function pruneService(service: FileOutline["services"][number]): ServiceDescript
 }
 
 /** The names in a message; empty for a map entry, which has no generated code. */
-function pruneMessage(bytes: Uint8Array): DescriptorProto[] {
+function pruneMessage(bytes: Uint8Array, file: string): DescriptorProto[] {
   let isMapEntry = false;
   const message = create(DescriptorProtoSchema);
   eachField(bytes, (field, wireType, reader) => {
     if (wireType !== WireType.LengthDelimited) return false;
     if (field === 1) message.name = reader.string();
-    else if (field === 3) message.nestedType.push(...pruneMessage(reader.bytes()));
-    else if (field === 4) message.enumType.push(pruneEnum(reader.bytes()));
+    else if (field === 3) message.nestedType.push(...pruneMessage(reader.bytes(), file));
+    else if (field === 4) message.enumType.push(pruneEnum(reader.bytes(), file));
     else if (field === 7) isMapEntry = readMapEntry(reader.bytes());
     else return false;
     return true;
   });
-  return isMapEntry ? [] : [message];
+  if (isMapEntry) return [];
+  checkTypeName(file, "a message", message.name);
+  return [message];
 }
 
 function readMapEntry(options: Uint8Array): boolean {
@@ -123,13 +130,14 @@ function readMapEntry(options: Uint8Array): boolean {
   return isMapEntry;
 }
 
-function pruneEnum(bytes: Uint8Array): EnumDescriptorProto {
+function pruneEnum(bytes: Uint8Array, file: string): EnumDescriptorProto {
   let name = "";
   eachField(bytes, (field, wireType, reader) => {
     if (field !== 1 || wireType !== WireType.LengthDelimited) return false;
     name = reader.string();
     return true;
   });
+  checkTypeName(file, "an enum", name);
   // An enum must have a value; its name is not used here.
   return create(EnumDescriptorProtoSchema, { name, value: [{ name: `${name}_0`, number: 0 }] });
 }
