@@ -58,20 +58,24 @@ export class GroupDeletion {
   ): Promise<void> {
     const { records, tree, places, rules, lastOwner } = this.#options;
     if (await tree.hasChildren(id, signal)) throw hasChildren();
-    const [own, held] = [await this.#own(id, signal), await this.#held(id, signal)];
-    const revoked = deletions(held.filter(isPower));
     const group = { type: "group", id };
-    const decide = async () => [
-      ...(await places.assertManages(caller, id, signal)),
-      ...(await rules.assertMayEmpty(caller, group, revoked, signal)).preconditions,
-    ];
+    const decide = async () => {
+      const held = await this.#held(id, signal);
+      const revoked = deletions(held.filter(isPower));
+      const preconditions = [
+        ...(await places.assertManages(caller, id, signal)),
+        ...(await rules.assertMayEmpty(caller, group, revoked, signal)).preconditions,
+      ];
+      return { held, preconditions };
+    };
     // Who may not delete it does not learn who owns a zone, and makes nobody wait.
     await decide();
-    const members = await this.#someMembers(id, MAX_UPDATES - own.length - held.length, signal);
-    const updates = deletions([...own, ...held, ...members]);
     await lastOwner.guard({ leaving: [group] }, signal, async (kept, effect) => {
-      // It may have waited for long: a right that was lost meanwhile does not count.
-      const allowed = await decide();
+      // It may have waited for long: a right that was lost meanwhile does not count, and one that the group got does.
+      const { held, preconditions: allowed } = await decide();
+      const own = await this.#own(id, signal);
+      const members = await this.#someMembers(id, MAX_UPDATES - own.length - held.length, signal);
+      const updates = deletions([...own, ...held, ...members]);
       const preconditions = unique([
         mustExist(zoneOf(id, organizationId)),
         { kind: "MUST_NOT_MATCH", filter: childrenFilter(id) },

@@ -34,7 +34,10 @@ describe.each([
 
   let engine: Awaited<ReturnType<typeof testEngine>>;
   beforeAll(async () => {
-    engine = await testEngine({ model: MODEL, relationships: ["zone:acme#owner@user:root"] });
+    engine = await testEngine({
+      model: MODEL,
+      relationships: ["zone:acme#owner@user:root", "zone:acme#group_manager@user:manager"],
+    });
   });
   afterAll(() => engine.close());
 
@@ -68,7 +71,7 @@ describe.each([
       if (moment === "after") await engine.writeRelationships(...request);
       throw new AuthzError("UNAVAILABLE", "the process has ended");
     });
-  function partsWith(used: AuthorizationEngine) {
+  function partsWith(used: AuthorizationEngine, wait = async () => {}) {
     const tree = new GroupTree(used);
     const rights = new PlaceRights(used, records);
     return {
@@ -79,7 +82,12 @@ describe.each([
         tree,
         places: rights,
         rules: new RelationshipRules(used),
-        lastOwner: { guard: (_change, _signal, work) => work([], (run) => run()) },
+        lastOwner: {
+          guard: async (_change, _signal, work) => {
+            await wait();
+            return work([], (run) => run());
+          },
+        },
       }),
       unfinished: new UnfinishedGroups(records, tree),
     };
@@ -126,6 +134,25 @@ describe.each([
     const { items } = await engine.readRelationships({ resourceType: "group", relation: "zone" });
     const ids = items.map(({ resource }) => resource.id);
     expect([...(await records.findAll(ids)).keys()]).toEqual([]);
+  });
+
+  test("what a group is granted while its deletion waits is decided, too [IAM-6]", async () => {
+    const made = await begin(engine);
+    const granted = {
+      resource: { type: "organization", id: "o1" },
+      relation: "owner",
+      subject: { type: "group", id: made.id, relation: "member" },
+    };
+    const updates = [{ operation: "TOUCH", relationship: granted }] as const;
+    const parts = partsWith(engine, async () => {
+      await engine.writeRelationships({ updates });
+    });
+    const manager = { subjectType: "user", subjectId: "manager" };
+    const deleted = parts.deletion.delete(manager, made, signal);
+    await expect(deleted).rejects.toMatchObject({ code: "FORBIDDEN" });
+    expect(await shown()).toMatchObject([{ id: made.id }]);
+    const { items } = await engine.readRelationships({ subject: granted.subject });
+    expect(items).toEqual([granted]);
   });
 
   test("a call that is repeated with its id continues, and never makes a deleted group again", async () => {
