@@ -161,7 +161,7 @@ class ResetRequest {
     await this.#options.attempts.record(this.#call, {
       event: "password.reset_failed",
       details: { reason },
-      ...(accountId === undefined ? {} : { resource: `user:${accountId}` }),
+      ...(accountId === undefined ? {} : { accountId }),
     });
     return this.#view.response(404, deadResetLinkPage(), {
       "Set-Cookie": this.#options.cookie.removed(),

@@ -130,6 +130,22 @@ describe("a link that cannot be used", () => {
     );
   });
 
+  test("names its user also after many failures of another [IDP-23]", async () => {
+    const browser = newBrowser();
+    const open = (token: string) => browser.request(`${iam.origin}${PATH}?token=${token}`);
+    const make = linksOf(() => Date.now() - RESET_LINK_LIFE_MS);
+    const [first, second] = ["grace", "bob"].map(idOf);
+    // More than the events of this address in a minute, for failures with the same reason.
+    for (let count = 0; count < 11; count++) {
+      const { token } = await make.make(first ?? "", ROOT);
+      await open(token);
+    }
+    const { token } = await make.make(second ?? "", ROOT);
+    await open(token);
+    const subjects = (await events("password.reset_failed")).map(({ subject }) => subject);
+    expect(subjects).toContain(`user:${second}`);
+  });
+
   test("is not made for a user who is disabled", async () => {
     const path = `/v1/users/${idOf("frank")}/password-reset-links`;
     expect((await iam.call("POST", path, {}, asUser("root"))).status).toBe(412);
