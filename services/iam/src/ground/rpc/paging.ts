@@ -36,7 +36,7 @@ export class PageTokens {
    * The key after which a page begins; empty for the first.
    *
    * @throws ServiceError INVALID_ARGUMENT where it is not a token of this list for this caller;
-   * UNAVAILABLE where its key is missing here
+   * ABORTED where its key is missing here
    */
   read(token: string): string {
     if (token === "") return "";

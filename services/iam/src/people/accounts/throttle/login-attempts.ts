@@ -8,7 +8,9 @@ const METHODS = ["password", "passkey", "second_factor", "client"] as const;
 /** `slowed`: refused without a look, after too many failures. */
 const OUTCOMES = ["succeeded", "failed", "slowed"] as const;
 
+/** What an attempt to log in was made with. */
 export type LoginMethod = (typeof METHODS)[number];
+/** How an attempt to log in ended. */
 export type LoginOutcome = (typeof OUTCOMES)[number];
 
 /** Counts attempts to log in, so that an alert sees who guesses passwords, codes and secrets. */

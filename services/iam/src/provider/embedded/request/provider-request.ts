@@ -53,8 +53,9 @@ export function queryOf(url: string): string {
   return start === -1 ? "" : url.slice(start);
 }
 
-/** Waits until a response is sent, or its client has gone. */
+/** Waits until a response is sent, or its client has gone: it may be gone already. */
 export function hold(response: ServerResponse): Promise<void> {
+  if (response.writableFinished || response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     response.once("close", resolve);
     response.once("finish", resolve);
