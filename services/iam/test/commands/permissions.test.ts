@@ -307,6 +307,32 @@ test("an export in JSON can be imported, and the line that the server refuses is
   await line.json("relationship", "delete", "zone:acme#user_viewer@user:alice");
 });
 
+test("an id in a line of JSON is one, also if somebody has it as a user name [CMD-2]", async () => {
+  const toLine = (id: string) =>
+    JSON.stringify({
+      resource: { type: "zone", id: "acme" },
+      relation: "user_viewer",
+      subject: { type: "user", id },
+    });
+  const input = `${toLine("alice")}\n${toLine("of-no-user")}\n`;
+  const imported = await line.runWith(input, "relationship", "import", "-");
+  expect([imported.status, imported.stderr]).toEqual([0, "svc-iam: 2 relationships written\n"]);
+  const filter = { resourceType: "zone", resourceId: "acme", relation: "user_viewer" };
+  const page = await iam.options.engine?.readRelationships(filter);
+  const subjects = page?.items.map(({ subject }) => subject.id);
+  expect(subjects).toEqual(expect.arrayContaining(["alice", "of-no-user"]));
+  expect(subjects).not.toContain(ids["alice"]);
+  const stored = ["alice", "of-no-user"].map((id) => ({
+    operation: "DELETE" as const,
+    relationship: {
+      resource: { type: "zone", id: "acme" },
+      relation: "user_viewer",
+      subject: { type: "user", id },
+    },
+  }));
+  await iam.options.engine?.writeRelationships({ updates: stored });
+});
+
 test("the help of import filters an export, as text and as JSON, to what can be imported [CMD-2]", async () => {
   const above = await line.json("group", "create", "Above");
   const below = await line.json("group", "create", "Below", "--parent", "Above");

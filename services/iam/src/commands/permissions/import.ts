@@ -1,7 +1,7 @@
 import type { ServiceClient } from "svc-access/runtime";
 import { IAMAuthorizationService } from "../../../gen/svc/iam/v1/administration_pb.ts";
 import { IAMAuthorizationServiceRoutes } from "../../../gen/svc/iam/v1/administration_server.ts";
-import { connect } from "../connection/connection.ts";
+import { type Connection, connect } from "../connection/connection.ts";
 import { CommandError } from "../run/command-error.ts";
 import type { CallFlags } from "../run/flags.ts";
 import { printJson } from "../run/print.ts";
@@ -26,14 +26,7 @@ export async function importRelationships(file: string, { format }: CallFlags): 
   const read = await readRelationshipFile(file);
   await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
-  const withIds = await named(
-    connection,
-    read.map(({ relationship }) => relationship),
-  );
-  const lines = withIds.map((relationship, index) => ({
-    relationship,
-    number: read[index]?.number ?? 0,
-  }));
+  const lines = await withIds(connection, read);
   let count = 0;
   const written = (more: number) => {
     count += more;
@@ -51,6 +44,20 @@ export async function importRelationships(file: string, { format }: CallFlags): 
   if (format === "json") await printJson({ count });
   else say(`${count} relationship${count === 1 ? "" : "s"} written`);
   return EXIT.done;
+}
+
+/** The lines with the ids that names in texts stand for. */
+async function withIds(
+  connection: Connection,
+  lines: readonly ReadRelationship[],
+): Promise<readonly ReadRelationship[]> {
+  const texts = lines.filter(({ isJson }) => !isJson);
+  const found = await named(
+    connection,
+    texts.map(({ relationship }) => relationship),
+  );
+  const known = new Map(texts.map((line, index) => [line, found[index]]));
+  return lines.map((line) => ({ ...line, relationship: known.get(line) ?? line.relationship }));
 }
 
 /** Writes some lines at once. If the server refuses that, it writes those before the first line that it refuses. */

@@ -17,6 +17,8 @@ export interface ReadRelationship {
   /** Of its line, from 1. */
   readonly number: number;
   readonly relationship: WrittenRelationship;
+  /** Whether it is JSON, whose ids are ids; those of a text may be names. */
+  readonly isJson: boolean;
 }
 
 /**
@@ -37,7 +39,8 @@ export async function readRelationshipFile(file: string): Promise<readonly ReadR
       if (result.length === MOST_LINES) {
         throw new CommandError(`${file} has more than ${MOST_LINES} relationships: split it`);
       }
-      result.push({ number, relationship: atLine(file, number, text) });
+      const isJson = text.startsWith("{");
+      result.push({ number, isJson, relationship: atLine(file, number, text) });
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
