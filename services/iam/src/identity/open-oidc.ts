@@ -14,6 +14,8 @@ import { OidcProviderClient } from "../provider/oidc/oidc-provider-client.ts";
 /** What an OpenID provider elsewhere needs of the server. */
 export interface OidcParts {
   readonly configuration: LoadedIamConfig;
+  /** With the tables of the users. */
+  readonly database: { readonly kysely: unknown };
   readonly logger: ProcessLogger;
   readonly revocations: Revocations;
 }
@@ -32,7 +34,7 @@ const NS_PER_MS = 1_000_000;
  *
  * @throws Error where the configuration has no OpenID provider
  */
-export function openOidc({ configuration, logger, revocations }: OidcParts): OpenedOidc {
+export function openOidc({ configuration, database, logger, revocations }: OidcParts): OpenedOidc {
   const { config, sections } = configuration;
   const { oidc } = config.security.authn;
   if (oidc === undefined) throw new Error("security.authn.oidc is not configured");
@@ -50,6 +52,7 @@ export function openOidc({ configuration, logger, revocations }: OidcParts): Ope
     // Whether a token was revoked before does not matter: it is to be ended.
     verifier: createTokenVerifier(config, { revocations: new MemoryRevocationList(), logger }),
     revocations,
+    database,
     clockSkewMs: oidc.clock_skew_ns / NS_PER_MS,
     logger,
   });

@@ -1,5 +1,11 @@
 import { decodeJwt } from "jose";
-import { type ProcessLogger, ServiceError, type TokenVerifier } from "svc-access/runtime";
+import {
+  type Principal,
+  type ProcessLogger,
+  ServiceError,
+  type TokenVerifier,
+} from "svc-access/runtime";
+import { Quota } from "../people/accounts/throttle/quota.ts";
 import type { Revocations } from "../people/sessions/revocations.ts";
 import type { Tokens } from "./identity-provider.ts";
 
@@ -8,6 +14,8 @@ export interface IssuedTokensOptions {
   /** Verifies access tokens by the rules of `security.authn.oidc`. */
   readonly verifier: TokenVerifier;
   readonly revocations: Revocations;
+  /** With the tables of the users. */
+  readonly database: { readonly kysely: unknown };
   /** How much longer than its `exp` a token is accepted. */
   readonly clockSkewMs: number;
   readonly logger: Pick<ProcessLogger, "error">;
@@ -16,6 +24,13 @@ export interface IssuedTokensOptions {
 /** The clocks of services may differ from that of the replica that stores the revocation. */
 const CLOCKS_APART_MS = 60_000;
 const LONGEST_ID = 512;
+/**
+ * Of one subject. Replicas and services hold a number of revocations in memory, and refuse all tokens beyond it: somebody
+ * who logs in and out without end must not get there alone.
+ */
+const LIMIT = { purpose: "revocations of foreign tokens", most: 20, spanMs: 600_000 } as const;
+
+type QuotaDatabase = ConstructorParameters<typeof Quota>[0];
 /**
  * In the last days of the year 9999. A feed takes no time after that year, and is not current while it
  * has not taken all.
@@ -34,9 +49,11 @@ export type Ending =
 /** The access and refresh tokens of a provider that has no way to end them at services. */
 export class IssuedTokens {
   readonly #options: IssuedTokensOptions;
+  readonly #quota: Quota;
 
   constructor(options: IssuedTokensOptions) {
     this.#options = options;
+    this.#quota = new Quota(options.database.kysely as QuotaDatabase, LIMIT);
   }
 
   /**
@@ -81,7 +98,8 @@ export class IssuedTokens {
   }
 
   /**
-   * Ends a token at all services, if it is valid and has an id.
+   * Ends a token at all services, if it is valid and has an id. Where a subject ends too many, all its tokens of before
+   * end at once, so that they take one place among the revocations.
    *
    * @throws ServiceError UNAVAILABLE where the keys of the provider cannot be read
    */
@@ -92,14 +110,21 @@ export class IssuedTokens {
     if (!result.active && result.reason !== "not_an_access_token") {
       return { outcome: "not_valid" };
     }
-    const { jti, exp } = claimsOf(token);
+    const { jti, exp, sub } = claimsOf(token);
     if (typeof exp !== "number" || exp * 1000 + clockSkewMs <= Date.now())
       return { outcome: "not_valid" };
     if (typeof jti !== "string" || jti === "" || jti.length > LONGEST_ID) {
       return { outcome: "without_id", isAccessToken: result.active };
     }
     const keepUntil = Math.min(Math.ceil(exp * 1000) + clockSkewMs + CLOCKS_APART_MS, LAST_MS);
-    await revocations.revoke({ kind: "jti", value: jti, keepUntil });
+    const subject = typeof sub === "string" ? sub : "";
+    const isOver = subject !== "" && (await this.#quota.use(subject)) !== undefined;
+    const subjectType = result.active ? typeOf(result.principal) : "user";
+    await revocations.revoke(
+      isOver
+        ? { kind: "subject", value: subject, subjectType, keepUntil }
+        : { kind: "jti", value: jti, keepUntil },
+    );
     return { outcome: "ended", id: jti };
   }
 
@@ -120,11 +145,20 @@ export class IssuedTokens {
 
   /** Whether a token was ended by its id; also of one that is not verified. */
   async #isEnded(token: string): Promise<boolean> {
-    const { jti } = claimsOf(token);
+    const { jti, sub, iat } = claimsOf(token);
     if (typeof jti !== "string" || jti === "" || jti.length > LONGEST_ID) return false;
-    const none = { sid: "", sub: "", subjectType: "user", iat: 0 };
-    return this.#options.revocations.isRevoked({ ...none, jti });
+    return this.#options.revocations.isRevoked({
+      jti,
+      sid: "",
+      sub: typeof sub === "string" ? sub : "",
+      subjectType: "user",
+      iat: typeof iat === "number" ? iat : 0,
+    });
   }
+}
+
+function typeOf({ subjectType }: Pick<Principal, "subjectType">): "user" | "service_account" {
+  return subjectType === "service_account" ? "service_account" : "user";
 }
 
 /** The claims of a token, unverified; none where it is not a JWT. */

@@ -18,6 +18,8 @@ export type Revocation =
       /** The claim `sub`. */
       readonly value: string;
       readonly subjectType: "user" | "service_account";
+      /** As of a `jti`: of the token with the longest life that is known. */
+      readonly keepUntil?: number;
     };
 
 /** A stored revocation. */

@@ -175,7 +175,7 @@ export class Revocations {
   #row(revocation: Revocation, position: number) {
     const after = (milliseconds: number) => sql<number>`${this.#time()} + ${sql.lit(milliseconds)}`;
     const isSubject = revocation.kind === "subject";
-    const known = (revocation.kind === "jti" ? revocation.keepUntil : undefined) ?? 0;
+    const known = (revocation.kind === "sid" ? undefined : revocation.keepUntil) ?? 0;
     const least = after(KEEP_MS + (isSubject ? CLOCKS_APART_MS : 0));
     return {
       position: Number(position),

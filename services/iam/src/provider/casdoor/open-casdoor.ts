@@ -18,6 +18,8 @@ import { applicationKeySetUrl, fetchKeySet } from "./casdoor-key-set.ts";
 /** What Casdoor needs of the server. */
 export interface CasdoorParts {
   readonly configuration: LoadedIamConfig;
+  /** With the tables of the users. */
+  readonly database: { readonly kysely: unknown };
   readonly logger: ProcessLogger;
   readonly revocations: Revocations;
 }
@@ -37,7 +39,12 @@ const NS_PER_MS = 1_000_000;
  *
  * @throws Error where the configuration has no Casdoor
  */
-export function openCasdoor({ configuration, logger, revocations }: CasdoorParts): OpenedCasdoor {
+export function openCasdoor({
+  configuration,
+  database,
+  logger,
+  revocations,
+}: CasdoorParts): OpenedCasdoor {
   const { config, sections } = configuration;
   const { casdoor, oidc } = config.security.authn;
   if (casdoor === undefined || oidc === undefined) throw new Error("Casdoor is not configured");
@@ -68,6 +75,7 @@ export function openCasdoor({ configuration, logger, revocations }: CasdoorParts
       ...(keySet === undefined ? {} : { keySet }),
     }),
     revocations,
+    database,
     clockSkewMs: oidc.clock_skew_ns / NS_PER_MS,
     logger,
   });

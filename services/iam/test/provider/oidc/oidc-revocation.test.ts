@@ -203,3 +203,19 @@ test("a token that the provider does not end has ended at services, and the call
     })
     .toBe(401);
 });
+
+test("somebody who ends tokens without end takes few places among the revocations [IDP-15]", async () => {
+  const before = (await feedOf(full)).length;
+  const sub = "restless";
+  const kept = await issue("full", { sub });
+  for (let at = 0; at < 25; at++) {
+    expect((await revoke(full, await issue("full", { sub }))).status).toBe(200);
+  }
+  expect((await feedOf(full)).length - before).toBe(20);
+  await expect
+    .poll(() => statusOf(full, kept), { message: "all tokens of the subject are refused" })
+    .toBe(401);
+  expect(await statusOf(full, await issue("full", { sub: "another" }))).toBe(200);
+  const refreshed = await refresh(full, await issue("full", { sub, ...REFRESH }));
+  expect(refreshed.body.code).toBe("INVALID_ARGUMENT");
+});
