@@ -129,6 +129,11 @@ export interface PageRequest {
   readonly pageSize?: number;
   /** The cursor of the page before; absent for the first. It pins the revision, or is refused as OUT_OF_RANGE. */
   readonly cursor?: string;
+  /**
+   * Whether any results do, in no order and without a next page: those are never too many. Only
+   * `readRelationships` of the embedded engine does so; false if absent.
+   */
+  readonly any?: boolean;
 }
 
 /** A page of a listing. */

@@ -1,4 +1,4 @@
-import { AuthzError } from "../../authz/engine/authz-error.ts";
+import { AuthzError, type AuthzErrorCode } from "../../authz/engine/authz-error.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { Page } from "../../authz/engine/requests.ts";
 import type {
@@ -76,11 +76,21 @@ async function firstOf(
       page = await engine.readRelationships(filter, request, { signal, newest: true });
     } catch (error) {
       // Others have written since the page before: what was read is removed first.
-      if (found.length > 0 && error instanceof AuthzError && error.code === "OUT_OF_RANGE") break;
-      throw error;
+      if (found.length > 0 && isCode(error, "OUT_OF_RANGE")) break;
+      // More than the engine lists: any of them, until the rest can be listed.
+      if (cursor !== undefined || !isCode(error, "RESOURCE_EXHAUSTED")) throw error;
+      page = await engine.readRelationships(
+        filter,
+        { pageSize: PAGE, any: true },
+        { signal, newest: true },
+      );
     }
     found.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor !== undefined && found.length < READ_AT_ONCE);
   return found;
+}
+
+function isCode(error: unknown, code: AuthzErrorCode): boolean {
+  return error instanceof AuthzError && error.code === code;
 }

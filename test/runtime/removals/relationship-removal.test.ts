@@ -23,9 +23,13 @@ definition project {
 `;
 
 /** An engine with projects that the members of a group view, and its reads. */
-async function openEngine(projects: number) {
+async function openEngine(projects: number, maxResults?: number) {
   const { model } = parseModel(SCHEMA, "removal.zed");
-  const engine = await createEmbeddedEngine({ model, store: createMemoryStore() });
+  const engine = await createEmbeddedEngine({
+    model,
+    store: createMemoryStore(),
+    ...(maxResults === undefined ? {} : { maxResults }),
+  });
   const touch = (index: number): RelationshipUpdate => ({
     operation: "TOUCH",
     relationship: {
@@ -142,5 +146,16 @@ test("an engine orders many relationships a few times, and not for each write", 
   expect(counts).toHaveLength(120);
   // Three for those that the subject names, the last of which finds none, and three for the group itself.
   expect(engine.reads.filter((cursor) => cursor === undefined)).toHaveLength(6);
+  await engine.close();
+});
+
+test("more relationships than the engine lists are removed too", async () => {
+  const engine = await openEngine(2500, 1200);
+  const listed = engine.removing.readRelationships({ subject: GROUP });
+  await expect(listed).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+  const { done, counts } = remove(engine.removing);
+  await done;
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2500);
+  expect(await engine.left()).toBe(0);
   await engine.close();
 });

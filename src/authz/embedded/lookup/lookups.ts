@@ -7,7 +7,9 @@ import type {
   LookupSubjectsRequest,
   Page,
   PageRequest,
+  Revision,
 } from "../../engine/requests.ts";
+import { pageSizeOf } from "../../engine/validate-request.ts";
 import type { Checker } from "../check/checker.ts";
 import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
@@ -64,6 +66,9 @@ export class Lookups {
   }
 
   relationships(filter: RelationshipFilter, page: PageRequest): () => Steps<Page<Relationship>> {
+    if (page.any === true) {
+      return () => someRelationships(this.#graph, filter, page, this.#state().revision);
+    }
     const { resourceType, resourceId, relation, subject } = filter;
     const of = [resourceType, resourceId, relation, subject?.type, subject?.id, subject?.relation];
     // A copy as text: the caller may change its object before the next page.
@@ -71,6 +76,24 @@ export class Lookups {
     const all = () => listRelationships(this.#graph, filter, this.#maxResults);
     return () => this.#listings.page(listing, page, this.#state(), all, formatRelationship);
   }
+}
+
+/** Any relationships that match a filter, as many as a page has. */
+function* someRelationships(
+  graph: RelationshipGraph,
+  filter: RelationshipFilter,
+  page: PageRequest,
+  revision: Revision,
+): Steps<Page<Relationship>> {
+  const size = pageSizeOf(page);
+  const items: Relationship[] = [];
+  let steps = 0;
+  for (const edge of findEdges(graph, filter)) {
+    if (++steps % EDGES_A_STEP === 0) yield;
+    items.push(graph.relationshipOf(edge));
+    if (items.length === size) break;
+  }
+  return { items, revision };
 }
 
 /** How many relationships are read before a pause is possible. */
