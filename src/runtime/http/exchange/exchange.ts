@@ -37,6 +37,7 @@ export class Exchange extends RequestUnderWay {
    * Sends an error to the caller; does nothing if the response has begun, which can then only be
    * cut off.
    *
+   * @returns the status that is sent
    * @param form renders it in another form than that of the server, and may change its headers
    * @throws what `form` throws, and an Error if its headers cannot be sent; nothing is sent then
    */
@@ -44,11 +45,15 @@ export class Exchange extends RequestUnderWay {
     error: ServiceError,
     extra: readonly string[] = [],
     form?: (headers: string[]) => ErrorContent | undefined,
-  ): void {
-    if (this.isLost || this.response.destroyed) return this.leave();
+  ): number {
+    if (this.isLost || this.response.destroyed) {
+      this.leave();
+      return error.status;
+    }
     if (this.response.headersSent) {
       this.response.destroy();
-      return this.leave();
+      this.leave();
+      return error.status;
     }
     // Raw handlers may have set some for the response that is replaced.
     discardHeaders(this.response);
@@ -58,6 +63,7 @@ export class Exchange extends RequestUnderWay {
       body: JSON.stringify(errorBody(error, this.requestId)),
     };
     this.send(status, body, headers);
+    return status;
   }
 
   /** Sends an error to the caller before its protocol is known, by the status. */

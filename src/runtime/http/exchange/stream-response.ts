@@ -84,7 +84,10 @@ async function sendStream(
     if (!begun) exchange.begin(form.contentType(undefined));
   } catch (thrown) {
     const error = toServiceError(thrown);
-    if (!begun) return exchange.fail(error);
+    if (!begun) {
+      exchange.fail(error);
+      return;
+    }
     if (exchange.isLost) return exchange.leave();
     const words = form.lastWords(errorBody(error, requestId));
     // A client that does not read does not get the error either.

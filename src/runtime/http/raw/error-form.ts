@@ -11,6 +11,7 @@ export function errorForm(render: RenderError): NonNullable<RouteService["errorF
   return (exchange, error, headers) => {
     const rendered = render(reportedError(error), refusedRequest(exchange));
     if (rendered === undefined) return undefined;
+    refusePromise(rendered);
     const { status = error.status, body } = rendered;
     requireStatus("renderError", status, 400);
     requireBody("renderError", body);
@@ -19,6 +20,13 @@ export function errorForm(render: RenderError): NonNullable<RouteService["errorF
     replaceHeaders(exchange, headers, rendered.headers);
     return { status, body };
   };
+}
+
+/** The types forbid one. If it rejected, the rejection would end the process. */
+function refusePromise(rendered: unknown): void {
+  if (!(rendered instanceof Promise)) return;
+  rendered.catch(() => undefined);
+  throw new Error("renderError returned a promise: it must not be async");
 }
 
 function refusedRequest({ incoming, call, headers, requestId }: Exchange): RefusedRequest {

@@ -28,7 +28,8 @@ export function recordAnswer(
 
 function recordStatus(call: Call, status: number): void {
   call.responseStatus = status;
-  const isError = status >= 400 && status <= 599;
+  // Others cannot be sent, which is an error of its own; and as keys of UNNAMED they would never end.
+  const isError = Number.isInteger(status) && status >= 400 && status <= 599;
   // An interceptor may have called the handler before.
   call.answeredError = isError ? errorOf(status, call.namedFailure) : undefined;
 }

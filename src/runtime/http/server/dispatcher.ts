@@ -162,7 +162,8 @@ export class Dispatcher {
     try {
       response = await chain.run(call);
     } catch (error) {
-      return this.#fail(exchange, service, toServiceError(error));
+      this.#fail(exchange, service, toServiceError(error));
+      return;
     }
     try {
       // For the chain a stream is over only once it was read to its end or returned.
@@ -176,20 +177,20 @@ export class Dispatcher {
     }
   }
 
-  /** Sends an error in the form of its route. */
+  /** Sends an error in the form of its route, and returns the status that is sent. */
   #fail(
     exchange: Exchange,
     service: RouteService,
     error: ServiceError,
     headers: readonly string[] = [],
-  ): void {
+  ): number {
     const { requestId } = exchange;
     try {
-      exchange.fail(error, headers, (all) => service.errorForm?.(exchange, error, all));
+      return exchange.fail(error, headers, (all) => service.errorForm?.(exchange, error, all));
     } catch (fault) {
       this.#parts.onFault(fault, { rpc: service.method.rpc, requestId });
       exchange.shownRequestId = undefined;
-      exchange.fail(error, headers);
+      return exchange.fail(error, headers);
     }
   }
 
@@ -197,7 +198,9 @@ export class Dispatcher {
     if (method !== "GET" && method !== "HEAD") {
       return this.#methodMissing(exchange, method, "GET, HEAD, OPTIONS");
     }
-    answerProbe(exchange, probe).catch((error: unknown) => exchange.fail(toServiceError(error)));
+    answerProbe(exchange, probe).catch((error: unknown) => {
+      exchange.fail(toServiceError(error));
+    });
   }
 
   #methodMissing(exchange: Exchange, method: string, allow: string): void {
@@ -213,11 +216,13 @@ export class Dispatcher {
 
   #refuse(exchange: Exchange, error: ServiceError, headers: readonly string[] = []): void {
     const service = this.#errorFormAt(exchange);
-    if (service !== undefined) this.#fail(exchange, service, error, headers);
+    let { status } = error;
+    // The form of a path may have another status.
+    if (service !== undefined) status = this.#fail(exchange, service, error, headers);
     // A Connect client would mistake our JSON for an error of its protocol.
     else if (this.#isOfRpc(exchange)) exchange.failInText(error, headers);
     else exchange.fail(error, headers);
-    this.#notify(exchange, error.status, error.code);
+    this.#notify(exchange, status, error.code);
   }
 
   /** What renders the errors of the path of a request, which may be malformed. */

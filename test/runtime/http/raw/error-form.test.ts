@@ -20,6 +20,7 @@ const routes = {
   ...generated,
   paths: [
     { ...exact, path: "/form" },
+    { ...exact, path: "/teapot" },
     { ...exact, path: "/form/limited", rateLimit: { qps: 1, burst: 1 } },
     { ...exact, path: "/form/closed", exposure: "AUTHENTICATED" as const },
     { ...exact, path: "/form/below", match: "prefix" as const },
@@ -70,6 +71,9 @@ const BROKEN: Record<string, RawHandler["renderError"]> = {
     throw new Error("the page has no text");
   },
   declines: () => undefined,
+  promises: (async () => {
+    throw new Error("nobody waits for this");
+  }) as unknown as RawHandler["renderError"],
   status: () => ({ status: 200, body: "" }),
   body: () => ({ body: 7 as unknown as string }),
   header: () => ({ headers: { "x-a": "a\nb", "x-request-id": "other" }, body: "" }),
@@ -102,6 +106,7 @@ beforeAll(async () => {
       },
       nodeHandler({ path: "/library", handle: crash, renderError }),
       { path: "/plain", handle },
+      { path: "/teapot", handle, renderError: () => ({ status: 418, body: "" }) },
       { path: RPCS, handle, renderError },
     ],
   });
@@ -275,6 +280,7 @@ test("other paths, and a handler that renders no errors, have those of the serve
 const BROKEN_FORMS: readonly (readonly [string, RegExp | undefined])[] = [
   ["throws", /the page has no text/],
   ["declines", undefined],
+  ["promises", /renderError returned a promise/],
   ["status", /renderError returned the status 200/],
   ["body", /renderError returned a body that is neither/],
   ["header", /Invalid character in header content/],
@@ -305,4 +311,16 @@ test("a method that is missing falls back too", async () => {
   expect(response.status).toBe(405);
   expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
   expect(await response.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
+});
+
+test("the log has the status that is sent, also of a request that is no call", async () => {
+  const response = await fetch(url("/teapot"), { method: "DELETE" });
+  expect(response.status).toBe(418);
+  const id = response.headers.get("x-request-id") as string;
+  const lines = () => vault.lines.filter((line) => line.includes(id) && line.includes("/teapot"));
+  await expect.poll(() => lines().length).toBe(1);
+  expect(JSON.parse(lines()[0] as string)).toMatchObject({
+    status: 418,
+    code: "METHOD_NOT_ALLOWED",
+  });
 });
