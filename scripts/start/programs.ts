@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { shellWord } from "../../src/common/shell-word.ts";
 import type { Addresses } from "./addresses.ts";
 import { PlatformError } from "./platform-error.ts";
 import type { Program } from "./platform-process.ts";
@@ -77,17 +78,17 @@ export function iamProgram({ ports, addresses, data, tokens, iamConfig }: Platfo
 /**
  * The command line, for another shell, that lists the clients of svc-iam with the system token of this run.
  *
+ * @param iamConfig the configuration that svc-iam runs with
  * @param tokenFile the file that has the token
  */
-export function clientsLine(addresses: Pick<Addresses, "iam">, tokenFile: string): string {
+export function clientsLine(
+  addresses: Pick<Addresses, "iam">,
+  iamConfig: string,
+  tokenFile: string,
+): string {
   const words = [process.execPath, join(IAM, "src/main.ts"), "client", "list"];
-  const line = [...words, join(IAM, "service.yaml"), "--server", addresses.iam].map(quoted);
-  return `SYSTEM_TOKEN="$(cat ${quoted(tokenFile)})" ${line.join(" ")}`;
-}
-
-/** A word of a shell. */
-function quoted(word: string): string {
-  return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  const line = [...words, iamConfig, "--server", addresses.iam].map(shellWord);
+  return `SYSTEM_TOKEN="$(cat ${shellWord(tokenFile)})" ${line.join(" ")}`;
 }
 
 /** The command that makes a link for the first owner, beside the running svc-iam. */

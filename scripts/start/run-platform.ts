@@ -69,7 +69,7 @@ async function run(args: readonly string[], ending: Ending): Promise<void> {
     await startHub(plan, seeded.users.alice, ending);
   }
   const { password } = state;
-  process.stdout.write(summary({ addresses, data, password, seeded: seeded as Seeded }));
+  process.stdout.write(summary({ addresses, data, iamConfig, password, seeded: seeded as Seeded }));
 }
 
 async function startHub(plan: PlatformPlan, owner: string, ending: Ending): Promise<void> {

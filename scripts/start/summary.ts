@@ -7,12 +7,14 @@ import type { DataFolder, Seeded } from "./state.ts";
 export interface SummaryParts {
   readonly addresses: Addresses;
   readonly data: Pick<DataFolder, "path" | "systemTokenFile">;
+  /** The configuration of svc-iam. */
+  readonly iamConfig: string;
   readonly password: string;
   readonly seeded: Seeded;
 }
 
 /** What a person needs once everything runs. */
-export function summary({ addresses, data, password, seeded }: SummaryParts): string {
+export function summary({ addresses, data, iamConfig, password, seeded }: SummaryParts): string {
   const { iam, iamGrpc, iamMetrics, hub, hubGrpc, hubMetrics, gitGrpc, gitMetrics } = addresses;
   const lines = curlLines(addresses, seeded).map(
     ({ shows, command }) => `  # ${shows}\n  ${command}\n`,
@@ -33,7 +35,7 @@ In another shell:
 
 ${lines.join("\n")}
   # the clients of svc-iam, as the platform itself: by the system token of this start
-  ${clientsLine(addresses, data.systemTokenFile)}
+  ${clientsLine(addresses, iamConfig, data.systemTokenFile)}
 
 The data and the logs are in ${data.path}. The next start continues with them; npm start -- --fresh begins anew.
 Ctrl-C ends everything.

@@ -100,9 +100,10 @@ describe("what a person must change is said in one line, with exit code 2, and n
 
 async function freePorts(): Promise<Record<string, string>> {
   const names = ["IAM_HTTP", "IAM_GRPC", "IAM_METRICS", "HUB_HTTP", "HUB_GRPC", "HUB_METRICS"];
-  const entries: [string, string][] = [];
-  for (const name of [...names, "GIT_GRPC", "GIT_METRICS"]) {
-    entries.push([`${name}_PORT`, `${await freePort()}`]);
-  }
-  return Object.fromEntries(entries);
+  names.push("GIT_GRPC", "GIT_METRICS");
+  // Nothing listens at a port that was found, so it may be found again.
+  const ports = new Set<number>();
+  while (ports.size < names.length) ports.add(await freePort());
+  const found = [...ports];
+  return Object.fromEntries(names.map((name, index) => [`${name}_PORT`, `${found[index]}`]));
 }

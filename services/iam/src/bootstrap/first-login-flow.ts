@@ -1,4 +1,5 @@
 import { type RawResponse, ServiceError } from "svc-access/runtime";
+import { errorPage } from "../pages/error-pages.ts";
 import type { PageCookie } from "../pages/page-cookie.ts";
 import {
   BOOTSTRAP_PATH,
@@ -42,10 +43,12 @@ export class FirstLoginFlow implements BootstrapFlow {
   }
 
   async respond(given: BootstrapRequest): Promise<RawResponse | undefined> {
+    const { view } = given;
     const { path, method } = given.request;
     if (path !== BOOTSTRAP_PATH && path !== BOOTSTRAP_CALLBACK_PATH) return undefined;
     if (method !== "GET" && method !== "HEAD") {
-      throw new ServiceError("METHOD_NOT_ALLOWED", "use GET");
+      const error = new ServiceError("METHOD_NOT_ALLOWED", "use GET");
+      return view.response(error.status, errorPage(error), { Allow: "GET, HEAD" });
     }
     return path === BOOTSTRAP_PATH ? this.#begin(given) : this.#complete(given);
   }

@@ -177,6 +177,24 @@ test("a person logs in with a browser, commands act as this person, and logout e
   expect([after, why]).toEqual([2, "svc-iam: the login has ended: run svc-iam login\n"]);
 });
 
+test("a refreshed login that cannot be stored is used, with a warning", async () => {
+  const person = new CommandLine();
+  expect((await person.logIn(iam)).status).toBe(0);
+  // A file can have this name; the new one beside it, whose name is longer, cannot.
+  const name = `${"x".repeat(240)}.json`;
+  const line = new CommandLine({ SVC_IAM_LOGIN_FILE: name });
+  const saved = JSON.parse(readFileSync(person.loginFile, "utf8"));
+  writeFileSync(`${line.folder}/${name}`, JSON.stringify({ ...saved, expires: 0 }), {
+    mode: 0o600,
+  });
+  const { status, stdout, stderr } = await line.run("whoami");
+  expect(stderr).toMatch(
+    /^svc-iam: the refreshed login is not stored, .* svc-iam login: x+\.json cannot be written \(ENAMETOOLONG\): .*\n$/,
+  );
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^root /);
+});
+
 test("a login that is refused in the browser stores nothing [CMD-1]", async () => {
   const line = new CommandLine();
   const child = line.start("login", iam.origin);

@@ -2,6 +2,7 @@ import type { ClientInterceptor } from "svc-access/runtime";
 import { readLogin, type SavedLogin, writeLogin } from "../login/saved-login.ts";
 import { CommandError } from "../run/command-error.ts";
 import { namingTheServer } from "../run/naming-the-server.ts";
+import { say } from "../run/run-command.ts";
 import type { Connection } from "./connection.ts";
 import { connectionTo } from "./http-connection.ts";
 
@@ -48,8 +49,20 @@ export async function freshLogin(login: SavedLogin): Promise<SavedLogin> {
   }
   const { refreshLogin } = await import("../login/device-login.ts");
   const refreshed = { ...newest, ...(await refreshLogin(newest, refreshToken)) };
-  writeLogin(refreshed);
+  store(refreshed);
   return refreshed;
+}
+
+/** Its tokens are good for this command also if the file cannot be written. */
+function store(login: SavedLogin): void {
+  try {
+    writeLogin(login);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    say(
+      `the refreshed login is not stored, so that the next command may need svc-iam login: ${error.message}`,
+    );
+  }
 }
 
 function isFresh({ expires }: SavedLogin): boolean {
