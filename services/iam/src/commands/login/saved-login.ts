@@ -96,7 +96,11 @@ export function writeLogin(login: SavedLogin, file = loginFile()): void {
     writeFileSync(fresh, `${JSON.stringify(login)}\n`, { mode: 0o600, flag: "wx" });
     renameSync(fresh, file);
   } catch (error) {
-    rmSync(fresh, { force: true });
+    try {
+      rmSync(fresh, { force: true });
+    } catch {
+      // What prevents the write may prevent this too, and is the error to report.
+    }
     throw unwritable(file, "written", error);
   }
 }
