@@ -50,8 +50,10 @@ export function createInstance(
   provider.use(async (ctx, next) => {
     ctx.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
     ctx.set("Referrer-Policy", "no-referrer");
-    // Thrown by what stores the session, after the page was made.
-    await next().catch((error: unknown) => {
+    const required = () => Promise.all(requestScope.getStore()?.required ?? []);
+    const done = next().then(required);
+    // Thrown by what stores the session, or ends tokens, after the page was made.
+    await done.catch((error: unknown) => {
       clear(ctx as KoaContextWithOIDC);
       if (error instanceof oidc.errors.SessionNotFound)
         endedLogin(ctx as KoaContextWithOIDC, pages);

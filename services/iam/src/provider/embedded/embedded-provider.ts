@@ -161,9 +161,12 @@ export class EmbeddedProvider {
   }
 
   /** Runs work in the scope of a request, and waits for what it records. */
-  async within<T>(scope: Omit<RequestScope, "pending">, work: () => Promise<T>): Promise<T> {
+  async within<T>(
+    scope: Omit<RequestScope, "pending" | "required">,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const pending: Promise<unknown>[] = [];
-    const result = await requestScope.run({ ...scope, pending }, work);
+    const result = await requestScope.run({ ...scope, pending, required: [] }, work);
     await Promise.all(pending);
     return result;
   }

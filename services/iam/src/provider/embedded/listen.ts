@@ -24,23 +24,28 @@ export function listen(
 ): void {
   const { log } = options;
   /** The response waits for it. */
-  const pend = (work: Promise<unknown>): void => {
+  const pend = (work: Promise<unknown>): Promise<unknown> => {
     const done = work.catch((error: unknown) =>
       log.error({ error }, "the access tokens of an ended login still count"),
     );
     requestScope.getStore()?.pending.push(done);
+    return work;
+  };
+  /** The same, and the request fails if it does: its caller must not believe that the tokens have ended. */
+  const mustHold = (work: Promise<unknown>): void => {
+    requestScope.getStore()?.required.push(pend(work));
   };
   listenForFailedClients(provider, options);
   const reused = new ReusedTokens(options, revocations);
   provider.on("grant.revoked", (ctx) => {
     const { usedSid: sid, usedAccountId: accountId } = requestScope.getStore() ?? {};
     if (ctx.oidc.route === "revocation") {
-      if (sid !== undefined) pend(revocations.revoke({ kind: "sid", value: sid }));
+      if (sid !== undefined) mustHold(revocations.revoke({ kind: "sid", value: sid }));
       recordRevocation(options, ctx);
     }
     // At the token endpoint it means that what was presented had been used.
     if (ctx.oidc.route !== "token") return;
-    pend(reused.end({ accountId, sid }));
+    void pend(reused.end({ accountId, sid }));
     const event = REUSED[String(ctx.oidc.params?.["grant_type"])] ?? "refresh_token.reused";
     reused.record({ event, accountId, ...clientDetails(ctx) });
   });
@@ -48,7 +53,7 @@ export function listen(
     if (ctx.oidc.params?.["logout"] === undefined) return;
     const { accountId, uid } = ctx.oidc.session ?? {};
     if (accountId === undefined || uid === undefined) return;
-    pend(sessions.end(uid, accountId));
+    mustHold(sessions.end(uid, accountId));
     recordEvent(options, { event: "login.logged_out", riskLevel: "LOW", accountId });
   });
   provider.on("authorization.success", (ctx) => {

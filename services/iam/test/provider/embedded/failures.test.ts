@@ -4,6 +4,7 @@ import { DatabaseError } from "svc-access/database";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { DatabaseUnavailable } from "../../../src/ground/store/provider-database.ts";
 import { Quota } from "../../../src/people/accounts/throttle/quota.ts";
+import { Revocations } from "../../../src/people/sessions/revocations.ts";
 import { Browser } from "../../support/browser.ts";
 import {
   begin,
@@ -125,6 +126,34 @@ describe.each(FAILURES)("%s", (_, failure, status, error, description) => {
     vi.restoreAllMocks();
     const introspected = await post("/token/introspection", { token: tokens.access_token });
     expect(await introspected.json()).toMatchObject({ active: true });
+  });
+
+  test("of what ends access tokens is described to a client that revokes its refresh token", async () => {
+    const tokens = await logIn(configuration, new Browser(iam.origin));
+    vi.spyOn(Revocations.prototype, "revoke").mockRejectedValue(failure);
+    const answer = await post("/token/revocation", { token: tokens.refresh_token ?? "" });
+    expect([answer.status, await answer.json()]).toEqual([
+      status,
+      { error, error_description: expect.stringMatching(description) },
+    ]);
+    // Since they still count.
+    expect(iam.logged).toContainEqual(
+      expect.stringContaining("the access tokens of an ended login still count"),
+    );
+    iam.logged.length = 0;
+  });
+
+  test("of what ends a login is a page to the person who logs out", async () => {
+    const browser = new Browser(iam.origin);
+    await logIn(configuration, browser);
+    const question = await browser.open(`${iam.issuer}/session/end`);
+    vi.spyOn(iam.provider.sessions, "end").mockRejectedValue(failure);
+    const page = await browser.submit(question, { logout: "yes" });
+    expect(page.status).toBe(status);
+    expect(page.text).toContain(`<code>${error}</code>`);
+    expect(page.text).not.toContain("Logged out");
+    expect(page.text).not.toContain(SECRET);
+    iam.logged.length = 0;
   });
 
   test("is a page to a person, which has the number of the request", async () => {

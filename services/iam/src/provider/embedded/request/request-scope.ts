@@ -31,6 +31,8 @@ export interface RequestScope {
   keptAuthorization?: { readonly clientId: string; readonly before: object | undefined };
   /** Audit events and revocations that are being stored: the response waits for them. */
   readonly pending: Promise<unknown>[];
+  /** Those among them without which the request fails. */
+  readonly required: Promise<unknown>[];
 }
 
 /** A login whose password was right. */
