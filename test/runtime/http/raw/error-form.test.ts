@@ -318,7 +318,7 @@ test("the log has the status that is sent, also of a request that is no call", a
   expect(response.status).toBe(418);
   const id = response.headers.get("x-request-id") as string;
   const lines = () => vault.lines.filter((line) => line.includes(id) && line.includes("/teapot"));
-  await expect.poll(() => lines().length).toBe(1);
+  await expect.poll(() => lines().length, { message: "the log has the request" }).toBe(1);
   expect(JSON.parse(lines()[0] as string)).toMatchObject({
     status: 418,
     code: "METHOD_NOT_ALLOWED",
