@@ -23,6 +23,7 @@ const LINKED = [
   "proto",
   "schemas",
   "services",
+  "src",
 ];
 const PORTS = ["IAM_HTTP", "IAM_GRPC", "IAM_METRICS", "HUB_HTTP", "HUB_GRPC", "HUB_METRICS"];
 const GIT_PORTS = ["GIT_GRPC", "GIT_METRICS"];
