@@ -276,8 +276,10 @@ function readRequest(call: Call, progress: Progress): void | Promise<void> {
 }
 
 /** Waits until the call may take memory for its response. @throws ServiceError once it is aborted */
-function itsTurn(call: Call): Promise<void> {
-  return responsesOfTurn.next(call.peer, call.signal);
+async function itsTurn(call: Call): Promise<void> {
+  // Another one may have spent the turn before this one continues.
+  do await responsesOfTurn.next(call.peer, call.signal);
+  while (responsesOfTurn.delays(call.method));
 }
 
 /** Notifies a stream that nobody reads it any more, also one that nobody began to read; its answer is ignored. */

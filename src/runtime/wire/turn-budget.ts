@@ -94,10 +94,13 @@ export class TurnBudget {
 
   /** Gives others their turns: until a time, or until one of them has nothing to do. */
   #yield(until: number, events: number | undefined): void {
+    const spent = this.#spent;
     setImmediate(() => {
       const handled = this.#clock.events();
       const isQuiet = handled !== undefined && handled === events;
-      if (isQuiet || this.#clock.now() >= until) this.#renew();
+      // Of a call that had waited already and took long: this turn has its large response.
+      const isUsed = this.#spent !== spent;
+      if (!isUsed && (isQuiet || this.#clock.now() >= until)) this.#renew();
       else this.#yield(until, handled);
     });
   }

@@ -118,6 +118,19 @@ test("after a turn that has spent its bytes, others have as much time as it took
   expect(now).toBeLessThan(65);
 });
 
+test("a call that continued and took long has a turn of its own [TRANS-4]", async () => {
+  const budget = new TurnBudget(100, QUIET);
+  budget.spend(100, LARGE);
+  const done = calls(budget, "a", { bytes: 100 });
+  await nextTurn();
+  // As one that had waited before, and encodes its response only now.
+  budget.spend(100, LARGE);
+  await nextTurn();
+  expect(done).toEqual([]);
+  await nextTurn();
+  expect(done).toEqual(["a"]);
+});
+
 test("where Node does not count events, time alone decides", async () => {
   let now = 1;
   const budget = new TurnBudget(100, { now: () => now, events: () => undefined });

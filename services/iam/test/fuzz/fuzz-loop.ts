@@ -1,10 +1,13 @@
 import { Agent, request } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { Random } from "../support/random.ts";
 import type { FuzzRequest } from "./fuzz-texts.ts";
 
 const LANES = 8;
 /** Logins, codes and cookies are new again after so many inputs of a lane. */
 const FRESH_EVERY = 50;
+/** Whoever has no answer by then never has one: it is told with its input, before the test's own limit. */
+const HANGS_AFTER_MS = 300_000;
 
 /** What is tried, and what is right. */
 export interface Fuzz<Known> {
@@ -33,11 +36,13 @@ export async function fuzz<Known>({ runs, seed, knownNow, input, ...place }: Fuz
     await Promise.all(
       Array.from({ length: LANES }, async (_, lane) => {
         const random = new Random(Math.imul(seed, 31) + lane * 7919);
-        let known = await knownNow();
+        const fresh = () => answered(knownNow(), "what inputs are made of");
+        let known = await fresh();
         for (let turn = 0; turn < runs / LANES && violations.length === 0; turn++) {
-          if (turn % FRESH_EVERY === FRESH_EVERY - 1) known = await knownNow();
+          if (turn % FRESH_EVERY === FRESH_EVERY - 1) known = await fresh();
           const sent = input(random, known);
-          const wrong = violation(await send(sent, place.origin, agent), place);
+          const answer = answered(send(sent, place.origin, agent), JSON.stringify(sent));
+          const wrong = violation(await answer, place);
           if (wrong !== undefined) violations.push(`${wrong}: ${JSON.stringify(sent)}`);
         }
       }),
@@ -46,6 +51,17 @@ export async function fuzz<Known>({ runs, seed, knownNow, input, ...place }: Fuz
     agent.destroy();
   }
   return violations;
+}
+
+/** @throws Error that names what is awaited, if it never comes */
+async function answered<Value>(awaited: Promise<Value>, name: string): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer: ${name}`)), HANGS_AFTER_MS);
+  try {
+    return await Promise.race([awaited, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Sends one input. */
@@ -66,10 +82,9 @@ export function send(input: FuzzRequest, origin: string, agent?: Agent): Promise
       headers: sent,
     });
     outgoing.on("error", reject);
-    outgoing.on("response", async (response) => {
-      let text = "";
-      for await (const chunk of response) text += chunk;
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+    outgoing.on("response", (response) => {
+      const { statusCode: status = 0, headers } = response;
+      textOf(response).then((text) => resolve({ status, headers, text }), reject);
     });
     outgoing.end(body);
   });
