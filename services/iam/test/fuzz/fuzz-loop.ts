@@ -55,10 +55,12 @@ export async function fuzz<Known>({ runs, seed, knownNow, input, ...place }: Fuz
 
 /** @throws Error that names what is awaited, if it never comes */
 async function answered<Value>(awaited: Promise<Value>, name: string): Promise<Value> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer: ${name}`)), HANGS_AFTER_MS);
+  let timer: NodeJS.Timeout | undefined;
+  const never = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer: ${name}`)), HANGS_AFTER_MS);
+  });
   try {
-    return await Promise.race([awaited, promise]);
+    return await Promise.race([awaited, never]);
   } finally {
     clearTimeout(timer);
   }
