@@ -9,8 +9,10 @@ import type { Database } from "../database.ts";
  */
 export interface PreparedRead<Values, Row> {
   /**
-   * The first row; undefined if there is none. Limit a query that may have many, as PostgreSQL sends
-   * all of them.
+   * The first row, which is read-only; undefined if there is none. Limit a query that may have many, as
+   * PostgreSQL sends all of them. With SQLite a row that was read before is not read again as long as
+   * nothing stored has changed, by whichever program: do not select from a view that calls functions
+   * such as those of the time.
    *
    * @throws as statements of `kysely`
    */

@@ -1,4 +1,9 @@
-import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue } from "node:sqlite";
+import {
+  DatabaseSync,
+  type DatabaseSyncOptions,
+  type SQLInputValue,
+  type StatementSync,
+} from "node:sqlite";
 import {
   type AbortableOperationOptions,
   CompiledQuery,
@@ -14,6 +19,9 @@ import {
 import { BusyPatience } from "./busy-patience.ts";
 import { ImmediateRead } from "./immediate-read.ts";
 
+/** Statements that change nothing stored, by how they begin. */
+const CHANGES_NOTHING = /^(?:select|begin|rollback)\b/;
+
 /**
  * An open SQLite file: `node:sqlite` with the interface of Kysely's SQLite dialect.
  *
@@ -25,6 +33,11 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
   readonly #database: DatabaseSync;
   /** Statements are prepared once. */
   readonly #statements = new Map<string, SqliteStatement>();
+  #dataVersion: StatementSync | undefined;
+  /** As SQLite said it last. */
+  #lastVersion: unknown;
+  /** Whether a statement of this connection may have changed something since. */
+  #hasWritten = true;
 
   /** @param patience - makes statements of `kysely` wait for another program's lock; all others fail at once */
   constructor(file: string, options: DatabaseSyncOptions = {}, patience?: BusyPatience) {
@@ -37,7 +50,22 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
 
   /** Runs statements without results. */
   execute(sql: string): void {
+    this.#hasWritten = true;
     this.#database.exec(sql);
+  }
+
+  /**
+   * Whether what is stored may have changed since this was asked last, by this connection or by another
+   * one of any process. Do not ask within a transaction that has written.
+   */
+  mayHaveChanged(): boolean {
+    // SQLite counts the changes of other connections only.
+    this.#dataVersion ??= this.#database.prepare("pragma data_version");
+    const version = this.#dataVersion.get()?.["data_version"];
+    const isSame = version === this.#lastVersion && !this.#hasWritten;
+    this.#lastVersion = version;
+    this.#hasWritten = false;
+    return !isSame;
   }
 
   /** The first value in the result of a statement. */
@@ -53,11 +81,19 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     const statement = this.#database.prepare(sql);
+    const mayWrite = !CHANGES_NOTHING.test(sql);
+    const run = <Result>(
+      how: (...values: SQLInputValue[]) => Result,
+      parameters: readonly unknown[],
+    ): Result => {
+      if (mayWrite) this.#hasWritten = true;
+      return how.apply(statement, parameters as SQLInputValue[]);
+    };
     const prepared: SqliteStatement = {
       reader: statement.columns().length > 0,
-      all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-      run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-      iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+      all: (parameters) => run(statement.all, parameters),
+      run: (parameters) => run(statement.run, parameters),
+      iterate: (parameters) => run(statement.iterate, parameters),
     };
     this.#statements.set(sql, prepared);
     return prepared;

@@ -2,11 +2,15 @@ import type { CompiledQuery, Logger } from "kysely";
 import type { DatabaseRead } from "../database.ts";
 import { isBusy } from "./busy-patience.ts";
 import type { ImmediateRead } from "./immediate-read.ts";
+import { KnownRows } from "./known-rows.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
 /** What reads need of their database. */
 export interface TurnReadsOptions {
-  readonly connection: Pick<SqliteConnection<unknown>, "prepare" | "prepareRead" | "isTransaction">;
+  readonly connection: Pick<
+    SqliteConnection<unknown>,
+    "prepare" | "prepareRead" | "isTransaction" | "mayHaveChanged"
+  >;
   /** Whether another statement or a transaction has the connection. */
   readonly isTaken: () => boolean;
   /** Throws if statements are not allowed now. */
@@ -27,11 +31,13 @@ const AT_ONCE = 256;
 /**
  * Runs the reads of one turn of the event loop together at its end, in one transaction: to lock and
  * unlock the file takes longer than most reads. All of them have begun by then, so each sees what was
- * stored before it.
+ * stored before it. What was read before is not read again as long as nothing stored has changed, by
+ * whichever process.
  */
 export class TurnReads {
   readonly #options: TurnReadsOptions;
   readonly #prepared = new WeakMap<CompiledQuery, ImmediateRead>();
+  readonly #known = new KnownRows();
   #waiting: DatabaseRead[] = [];
   /** When statements were allowed. */
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -53,8 +59,33 @@ export class TurnReads {
     // A transaction would show what it has not stored yet.
     if (this.#options.isTaken()) {
       for (const { resolve } of reads) resolve(undefined);
-    } else if (reads.length === 1) this.#answer(reads);
-    else this.#inTransaction(() => this.#answer(reads));
+      return;
+    }
+    const unknown = this.#answerKnown(reads);
+    if (unknown.length === 1) this.#answer(unknown);
+    else if (unknown.length > 1) this.#inTransaction(() => this.#answer(unknown));
+  }
+
+  /** Answers what was read before, if nothing has changed. @returns the others */
+  #answerKnown(reads: readonly DatabaseRead[]): readonly DatabaseRead[] {
+    try {
+      this.#assertUsable();
+      if (this.#options.connection.mayHaveChanged()) {
+        this.#known.clear();
+        return reads;
+      }
+    } catch {
+      // Each read is refused with the reason, or waits.
+      this.#known.clear();
+      return reads;
+    }
+    const unknown: DatabaseRead[] = [];
+    for (const read of reads) {
+      const rows = read.isFirst ? this.#known.find(read.query, read.parameters) : undefined;
+      if (rows === undefined) unknown.push(read);
+      else read.resolve(rows);
+    }
+    return unknown;
   }
 
   /** Without the transaction each read would be one of its own. */
@@ -78,14 +109,12 @@ export class TurnReads {
   }
 
   #answerOne({ query, parameters, isFirst, resolve, reject }: DatabaseRead): void {
-    const { assertUsable, log, explain } = this.#options;
+    const { log, explain } = this.#options;
     const begin = performance.now();
     try {
-      if (begin - this.#lookedAt >= LOOK_EVERY_MS) {
-        assertUsable();
-        this.#lookedAt = begin;
-      }
+      this.#assertUsable(begin);
       const rows = this.#of(query).rows(parameters, isFirst);
+      if (isFirst) this.#known.keep(query, parameters, rows);
       void log({ level: "query", query, queryDurationMillis: performance.now() - begin });
       resolve(rows);
     } catch (error) {
@@ -94,6 +123,13 @@ export class TurnReads {
       void log({ level: "error", error, query, queryDurationMillis: performance.now() - begin });
       reject(explain(error));
     }
+  }
+
+  /** Throws if statements are not allowed now. */
+  #assertUsable(now = performance.now()): void {
+    if (now - this.#lookedAt < LOOK_EVERY_MS) return;
+    this.#options.assertUsable();
+    this.#lookedAt = now;
   }
 
   #of(query: CompiledQuery): ImmediateRead {

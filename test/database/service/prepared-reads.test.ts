@@ -199,6 +199,78 @@ await onBoth("a prepared read", ({ kind, fresh }) => {
     await database.close();
   });
 
+  const change =
+    (name: string) =>
+    ({ kysely }: Pick<ServiceDatabase<Tables>, "kysely">) =>
+      kysely.updateTable("topics").set({ name }).where("id", "=", "a").execute();
+
+  test.each<[string, (database: ServiceDatabase<Tables>) => Promise<unknown>]>([
+    ["an update", change("changed")],
+    [
+      "a transaction",
+      (database) => database.inTransaction((kysely) => change("changed")({ kysely })),
+    ],
+    [
+      "a statement that returns rows",
+      ({ kysely }) =>
+        kysely.updateTable("topics").set({ name: "changed" }).returning("id").execute(),
+    ],
+    [
+      "a statement after a read of the same turn",
+      async (database) => {
+        const before = nameOf(database).first({ id: "a" });
+        await change("changed")(database);
+        await before;
+      },
+    ],
+  ])("reads again after %s", async (_, work) => {
+    const database = await open();
+    const read = nameOf(database);
+    await add(database, "a", "A");
+    expect(await read.first({ id: "a" })).toEqual({ name: "A" });
+    expect(await read.first({ id: "a" })).toEqual({ name: "A" });
+    await work(database);
+    expect(await read.first({ id: "a" })).toEqual({ name: "changed" });
+    await database.close();
+  });
+
+  test("what was not stored is found once it is", async () => {
+    const database = await open();
+    const read = nameOf(database);
+    expect(await read.first({ id: "a" })).toBeUndefined();
+    expect(await read.first({ id: "a" })).toBeUndefined();
+    await add(database, "a", "A");
+    expect(await read.first({ id: "a" })).toEqual({ name: "A" });
+    await database.close();
+  });
+
+  test("what a transaction has not stored is not shown later either", async () => {
+    const database = await open();
+    const read = nameOf(database);
+    await add(database, "a", "A");
+    const failed = database.inTransaction(async (kysely) => {
+      await change("changed")({ kysely });
+      throw new Error("no");
+    });
+    await expect(failed).rejects.toThrow("no");
+    expect(await read.first({ id: "a" })).toEqual({ name: "A" });
+    await database.close();
+  });
+
+  test("one with a function is read each time", async () => {
+    const database = await open();
+    const read = database.prepareRead((kysely, values: { readonly id: string }) =>
+      kysely
+        .selectFrom("topics")
+        .select(sql<string>`cast(random() as text)`.as("drawn"))
+        .where("id", "=", values.id),
+    );
+    await add(database, "a", "A");
+    const drawn = [await read.first({ id: "a" }), await read.first({ id: "a" })];
+    expect(drawn[0]).not.toEqual(drawn[1]);
+    await database.close();
+  });
+
   test("is refused in the work of a transaction", async () => {
     const database = await open();
     const read = nameOf(database);
@@ -258,6 +330,34 @@ await onBoth("a prepared read", ({ kind, fresh }) => {
         message: "the read reports that its file was replaced",
       })
       .toContain("removed or replaced");
+    await database.close();
+  });
+
+  test("what another program changes is read again, also between reads of one turn", async () => {
+    const config = await fresh();
+    const database = await open(config);
+    const read = nameOf(database);
+    await add(database, "a", "A");
+    const program = new DatabaseSync(config.database.file as string);
+    for (let round = 0; round < 20; round++) {
+      program.exec(`update topics set name = 'changed ${round}'`);
+      const found = await Promise.all([read.first({ id: "a" }), read.first({ id: "a" })]);
+      expect(found).toEqual([{ name: `changed ${round}` }, { name: `changed ${round}` }]);
+      expect(await read.first({ id: "a" })).toEqual({ name: `changed ${round}` });
+    }
+    program.exec("delete from topics");
+    expect(await read.first({ id: "a" })).toBeUndefined();
+    program.close();
+    await database.close();
+  });
+
+  test("who changes a row that was read changes it for nobody else", async () => {
+    const database = await open();
+    const read = nameOf(database);
+    await add(database, "a", "A");
+    const row = (await read.first({ id: "a" })) as { name: string };
+    expect(() => Object.assign(row, { name: "changed" })).toThrow(TypeError);
+    expect(await read.first({ id: "a" })).toEqual({ name: "A" });
     await database.close();
   });
 

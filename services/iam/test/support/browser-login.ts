@@ -51,7 +51,11 @@ export async function untilCallback(
   for (const [, name = "", value = ""] of hidden) body.set(name, value);
   let response = await browser.request(page.url, { method: "POST", body });
   for (;;) {
-    const location = new URL(response.headers.get("location") ?? "", service.origin);
+    const target = response.headers.get("location");
+    if (target === null) {
+      throw new Error(`the login leads nowhere: ${response.status} ${await response.text()}`);
+    }
+    const location = new URL(target, service.origin);
     if (location.pathname === "/v1/iam/oauth2/callback") return location;
     response = await browser.request(location.href);
   }
