@@ -1,5 +1,6 @@
 import type { Call } from "../call/call.ts";
 import { injectTraceContext } from "../call/call-ids.ts";
+import { credentialTraits } from "../call/credential-kinds.ts";
 import { requestInfoStage } from "../call/request-info.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
@@ -102,8 +103,9 @@ function authenticationStage(options: AuthenticationOptions): Stage {
     const acceptIf = (isAlike: boolean) => {
       if (isAlike) accept(options, call, authenticator, identity);
     };
+    const { isOfService } = credentialTraits(identity.credential);
     // A service that sends its token is itself, whatever it passes on.
-    if (others.length === 0 || isOfService(identity)) return acceptIf(true);
+    if (others.length === 0 || isOfService) return acceptIf(true);
     const isAlike = isNamedAlike(call, identity, {
       others,
       ignored: ({ name }) => events.authentication(name, "rejected"),
@@ -113,10 +115,6 @@ function authenticationStage(options: AuthenticationOptions): Stage {
   }
 
   return (call) => askFrom(call, 0);
-}
-
-function isOfService({ credential }: Identity): boolean {
-  return credential === "internal" || credential === "system";
 }
 
 function accept(

@@ -1,5 +1,6 @@
 import { AUTHN_SOURCES } from "../../api/authn-mode.ts";
 import type { Call } from "../call/call.ts";
+import { CREDENTIAL_KINDS, credentialTraits } from "../call/credential-kinds.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { AuthenticatorDependencies } from "./create-authenticators.ts";
 
@@ -13,22 +14,24 @@ export function createMissingCallerLog(
 ): (call: Call) => void {
   const { enabled, mode, internal_call: internal } = config.security.authn;
   const used = enabled ? mode : "disabled";
-  const { headers, tokens } = AUTHN_SOURCES[used];
+  const sources = AUTHN_SOURCES[used];
+  const kinds = CREDENTIAL_KINDS.flatMap((kind) => credentialTraits(kind).mode ?? []);
   const custom = used === "disabled" ? [] : further.map(({ name }) => name);
   const read = [
-    ...(tokens ? ["a JWT in Authorization"] : []),
-    ...(headers ? ["identity headers of trusted peers"] : []),
+    ...kinds.flatMap(({ source, what }) => (sources[source] ? [what] : [])),
     ...(internal.enabled ? [`an internal token in ${internal.header}`] : []),
     ...custom,
   ];
   const what = `the service authenticates by ${read.join(" or ") || "nothing"} (security.authn.mode ${used})`;
+  // Custom authenticators may read any header.
+  const unread = custom.length > 0 ? [] : kinds.filter(({ source }) => !sources[source]);
+  const ignored = unread.flatMap(({ header }) => header ?? []);
   return (call) => {
-    const isIgnored =
-      !tokens && custom.length === 0 && call.headers.all("authorization").length > 0;
+    const sent = ignored.filter((name) => call.headers.all(name.toLowerCase()).length > 0);
     const why = [
       what,
-      ...(isIgnored ? ["the Authorization header is ignored"] : []),
-      ...(headers && !call.peerIsTrusted ? ["the peer is not trusted"] : []),
+      ...sent.map((name) => `the ${name} header is ignored`),
+      ...(sources.headers && !call.peerIsTrusted ? ["the peer is not trusted"] : []),
     ];
     logger.debug({ rpc: call.rpc, request_id: call.requestId }, `no caller: ${why.join("; ")}`);
   };

@@ -5,6 +5,7 @@ import { OBJECT_IDS } from "../../model/object-id.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { Principal } from "../call/call-context.ts";
+import { credentialTraits } from "../call/credential-kinds.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import { missingPrincipal, ServiceError } from "../error/service-error.ts";
 import type { RuntimeEvents } from "../events/runtime-events.ts";
@@ -51,9 +52,12 @@ export function createAuthorization(options: AuthorizationOptions): Stage {
       case "AUTHENTICATED":
         return undefined;
       case "INTERNAL":
-        return decide(call, call.credential === "internal", events);
       case "SYSTEM":
-        return decide(call, call.credential === "system", events);
+        return decide(
+          call,
+          credentialTraits(call.credential).opens?.exposure === plan.exposure,
+          events,
+        );
       case "AUTHORIZED":
         if (!enabled) return undefined;
         if (devAllowAll || plan.check === undefined) return decide(call, devAllowAll, events);

@@ -3,6 +3,7 @@ import type { ServiceError } from "../error/service-error.ts";
 import type { Peer } from "../peer/peer.ts";
 import { type CallAudit, type CallContext, NO_AUDIT, type Principal } from "./call-context.ts";
 import type { CallHeaders } from "./call-headers.ts";
+import type { CredentialKind } from "./credential-kinds.ts";
 import { ResponseFields, type ResponseMetadata } from "./response-fields.ts";
 import type { Transport } from "./transports.ts";
 
@@ -37,9 +38,6 @@ export interface CallStart {
 }
 
 type EncodeResponse = (response: unknown, call: Call) => unknown;
-
-/** The kind of credential that identified the caller. */
-export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" | "cookie";
 
 /**
  * One call on its way through the chain. Stages fill it in, each its own part;

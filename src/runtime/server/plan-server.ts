@@ -6,6 +6,11 @@ import { tokenSources } from "../authn/internal/token-sources.ts";
 import { checkPolicies } from "../authorization/authorization-plan.ts";
 import { bindServices } from "../binding/bind-services.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
+import {
+  CREDENTIAL_KINDS,
+  type CredentialKind,
+  credentialTraits,
+} from "../call/credential-kinds.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import type { RawMethod } from "../http/raw/raw-route.ts";
@@ -93,12 +98,13 @@ function unreachable(
   { security: { authn } }: ServiceConfig,
 ): string[] {
   const { enabled } = authn.internal_call;
-  const known = new Set(tokenSources(authn.internal_call).map(({ credential }) => credential));
-  const needed = [
-    ["INTERNAL", "internal", "token"],
-    ["SYSTEM", "system", "system_token"],
-  ] as const;
-  return needed.flatMap(([exposure, credential, key]) => {
+  const known = new Set<CredentialKind>(
+    tokenSources(authn.internal_call).map(({ credential }) => credential),
+  );
+  return CREDENTIAL_KINDS.flatMap((credential) => {
+    const { opens } = credentialTraits(credential);
+    if (opens === undefined) return [];
+    const { exposure, key } = opens;
     const found = methods.filter(({ policy }) => policy.exposure === exposure);
     if (found.length === 0 || (enabled && known.has(credential))) return [];
     const fix = `security.authn.internal_call.${enabled ? key : "enabled"}`;

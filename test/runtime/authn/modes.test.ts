@@ -260,6 +260,14 @@ describe("further authenticators", () => {
     expect(stages.reported).toEqual(["authentication cookie identified"]);
   });
 
+  test("that name an unknown kind of credential identify nobody", async () => {
+    const typo = cookie(() => ({ principal, credential: "cookies" as never }));
+    const stages = stagesOf({}, {}, { further: [typo] });
+    await expect(stages.passed({})).rejects.toThrow(
+      "an authenticator names the kind of credential cookies: write one of jwt, ",
+    );
+  });
+
   describe("beside the headers of another kind [AUTHN-15]", () => {
     const alice = { subjectId: "alice", subjectType: "user" } as never;
     const robot = { subjectId: "alice", subjectType: "service_account" } as never;

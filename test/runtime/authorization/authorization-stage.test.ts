@@ -8,7 +8,8 @@ import {
   type AuthorizationOptions,
   createAuthorization,
 } from "../../../src/runtime/authorization/authorization-stage.ts";
-import type { Call, CredentialKind } from "../../../src/runtime/call/call.ts";
+import type { Call } from "../../../src/runtime/call/call.ts";
+import type { CredentialKind } from "../../../src/runtime/call/credential-kinds.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
 import { engineOf, writeAll } from "../../authz/embedded/engine-of.ts";

@@ -1,8 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { AccessPolicy } from "../../../src/api/format.ts";
 import type { BoundMethod, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
-import type { Call, CredentialKind } from "../../../src/runtime/call/call.ts";
+import type { Call } from "../../../src/runtime/call/call.ts";
 import type { Principal } from "../../../src/runtime/call/call-context.ts";
+import type { CredentialKind } from "../../../src/runtime/call/credential-kinds.ts";
 import { boundMethod, newCall, sentHeaders } from "../support/call.ts";
 
 /** A method with a policy; its handler is never called. */

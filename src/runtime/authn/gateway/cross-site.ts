@@ -1,5 +1,6 @@
 import type { Call } from "../../call/call.ts";
 import { single } from "../../call/call-headers.ts";
+import { credentialTraits } from "../../call/credential-kinds.ts";
 import { ServiceError } from "../../error/service-error.ts";
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -25,9 +26,9 @@ export class CrossSiteGuard {
     // response.
     if (isSafe(call)) return;
     const { credential, headers } = call;
-    // The gateway may turn its session into an access token; a page cannot send one without CORS.
-    const isForwarded = credential === "jwt" && call.peerIsTrusted;
-    if (credential !== "cookie" && credential !== "gateway" && !isForwarded) return;
+    const { sentByBrowser } = credentialTraits(credential);
+    const isForwarded = sentByBrowser === "ifForwarded" && call.peerIsTrusted;
+    if (sentByBrowser !== "always" && !isForwarded) return;
     const origins = headers.all("origin");
     const sites = headers.all("sec-fetch-site");
     // Browsers hide the origin of a page with `Referrer-Policy: no-referrer`, but not its site.

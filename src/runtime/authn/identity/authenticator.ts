@@ -1,6 +1,6 @@
-import type { CredentialKind } from "../../call/call.ts";
 import type { Principal } from "../../call/call-context.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
+import type { CredentialKind } from "../../call/credential-kinds.ts";
 import type { Peer } from "../../peer/peer.ts";
 
 /** The parts of a call that an authenticator may use. */

@@ -1,5 +1,6 @@
 import type { Call } from "../../call/call.ts";
 import { FRAMING_HEADERS } from "../../call/call-headers.ts";
+import { CHALLENGES } from "../../call/credential-kinds.ts";
 import { retryAfter, type ServiceError } from "../../error/service-error.ts";
 
 /** Headers that this server sets itself, in response-head.ts, and handlers cannot set. */
@@ -32,7 +33,7 @@ export function errorHeaders(
   extra: readonly string[],
 ): string[] {
   const headers = ["Content-Type", "application/json", "Cache-Control", "no-store", ...extra];
-  if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
+  if (error.status === 401) headers.push("WWW-Authenticate", CHALLENGES);
   for (const [name, value] of call?.beginResponse() ?? []) {
     // A refused caller needs the limit most.
     if (name.startsWith("ratelimit-")) pushHeader(headers, name, value);

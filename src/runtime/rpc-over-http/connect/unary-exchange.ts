@@ -1,3 +1,4 @@
+import { CHALLENGES } from "../../call/credential-kinds.ts";
 import { status } from "../../error/error-codes.ts";
 import { retryAfter, type ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
@@ -79,7 +80,7 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
     this.#addTrailers(headers, trailers);
     const seconds = retryAfter(error);
     if (seconds !== undefined) headers.push("Retry-After", seconds);
-    if (error.grpcStatus === status.UNAUTHENTICATED) headers.push("WWW-Authenticate", "Bearer");
+    if (error.grpcStatus === status.UNAUTHENTICATED) headers.push("WWW-Authenticate", CHALLENGES);
     // For a client with an unknown compression: the supported ones.
     if (error.grpcStatus === status.UNIMPLEMENTED) {
       headers.push("Accept-Encoding", ENCODING_NAMES.join(","));
