@@ -2,18 +2,10 @@ import { join, posix } from "node:path";
 import type { GeneratorRequest } from "../api/descriptors/code-generator-request.ts";
 import { type FileHeader, readFileHeader } from "../api/descriptors/file-outline.ts";
 import type { BufTemplate, TemplatePlugin } from "../compiler/buf-template.ts";
-import type { Target } from "../compiler/targets.ts";
+import { spanningOutput } from "../compiler/targets.ts";
 import type { PlatformConfig } from "../config/config.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 import type { PluginOptions } from "./options.ts";
-
-/** The output that spans files, by the target that makes it; undefined if each is of one file. */
-const SPANNING: Readonly<Record<Target, string | undefined>> = {
-  policies: "policies.json",
-  routes: "routes/",
-  server: undefined,
-  gateway: "gateway/",
-};
 
 /**
  * Rejects a run that has, or may have, only some of the files, if an output spans files.
@@ -32,7 +24,7 @@ export async function refusePartialRun(
   config: PlatformConfig | undefined,
   folder: string,
 ): Promise<void> {
-  const outputs = targets.flatMap((target) => SPANNING[target] ?? []);
+  const outputs = targets.flatMap((target) => spanningOutput(target) ?? []);
   if (files === "each" || outputs.length === 0) return;
   const headers = request.files.map(({ bytes, target }) => ({ ...readFileHeader(bytes), target }));
   const read = new Set(headers.flatMap(({ target, package: name }) => (target ? [name] : [])));
