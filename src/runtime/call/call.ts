@@ -88,6 +88,8 @@ export class Call implements CallContext {
   whenSent: ((sent: () => void) => void) | undefined;
   /** The HTTP status of the response if the handler chose it, as raw handlers do. */
   responseStatus = 200;
+  /** The HTTP status of the complete response that was sent: that of an error may be another one than its own. */
+  sentStatus: number | undefined;
   /** The error that a raw handler has answered with itself, by its status; for logs, metrics and traces. */
   answeredError: ServiceError | undefined;
   /** Why, as the handler has named it; also of a failure that its protocol reports with another status. */

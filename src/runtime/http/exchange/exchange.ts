@@ -24,6 +24,7 @@ export class Exchange extends RequestUnderWay {
     if (this.call !== undefined) {
       this.call.responseBytes = isBodiless || this.incoming.method === "HEAD" ? 0 : length;
       this.call.responseStatus = status;
+      this.call.sentStatus = status;
     }
     sendComplete(this, status, headers, body, length);
   }

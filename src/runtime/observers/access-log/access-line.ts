@@ -26,7 +26,7 @@ export function callLine(call: Call, error: ServiceError | undefined, durationMs
   const { principal, transport } = call;
   let line = rpcMembers(call.method);
   if (transport === "http") {
-    const status = error?.status ?? call.responseStatus;
+    const status = call.sentStatus ?? error?.status ?? call.responseStatus;
     line += `"transport":"http","method":"${call.httpMethod}","path":${quotedPath(call.target)},"status":${status}`;
   } else {
     line += `"transport":"${transport}","grpc_status":${error?.grpcStatus ?? 0}`;

@@ -324,3 +324,12 @@ test("the log has the status that is sent, also of a request that is no call", a
     code: "METHOD_NOT_ALLOWED",
   });
 });
+
+test("so has the line of a call, with the code of its error", async () => {
+  const response = await fetch(url("/form?throw=refused"), { method: "POST" });
+  expect(response.status).toBe(418);
+  const id = response.headers.get("x-request-id") as string;
+  const lines = () => vault.lines.filter((line) => line.includes(id) && line.includes('"call"'));
+  await expect.poll(() => lines().length, { message: "the log has the call" }).toBe(1);
+  expect(JSON.parse(lines()[0] as string)).toMatchObject({ status: 418, code: "FORBIDDEN" });
+});
