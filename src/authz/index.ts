@@ -16,6 +16,7 @@ export {
 } from "./embedded/index.ts";
 export { AuthzError, type AuthzErrorCode } from "./engine/authz-error.ts";
 export type { AuthorizationEngine, Readiness, StoreConnections } from "./engine/engine.ts";
+export { ENGINE_TRAITS, type EngineKind, type EngineTraits } from "./engine/engine-kinds.ts";
 export type { RelationshipStore, StoredChange } from "./engine/relationship-store.ts";
 export {
   type BulkCheckItem,

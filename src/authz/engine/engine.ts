@@ -1,6 +1,7 @@
 import type { Model } from "../../model/index.ts";
 import type { Relationship, RelationshipFilter } from "../../model/relationship.ts";
 import type { AuthzError } from "./authz-error.ts";
+import type { EngineKind } from "./engine-kinds.ts";
 import type {
   BulkCheckItem,
   CallOptions,
@@ -25,12 +26,6 @@ export interface Readiness {
   /** Why not; absent if it can. */
   readonly reason?: string;
 }
-
-/** The kinds of authorization engine. */
-export const ENGINE_KINDS = ["embedded", "spicedb", "iam"] as const;
-
-/** A kind of authorization engine. */
-export type EngineKind = (typeof ENGINE_KINDS)[number];
 
 /** The connections of a store to its database. */
 export interface StoreConnections {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
-import type { EngineKind } from "../../authz/engine/engine.ts";
+import { ENGINE_TRAITS } from "../../authz/engine/engine-kinds.ts";
 import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
 import { openPostgresStore } from "../../authz/store/postgres/open-postgres-store.ts";
 import { openSqliteStore } from "../../authz/store/sqlite/open-sqlite-store.ts";
@@ -28,18 +28,13 @@ async function requirePostgresStore(url: string, schema = "svc_access"): Promise
   );
 }
 
-/** What to do with another engine, whose relationships are not in the database of the service. */
-const ELSEWHERE: Readonly<Record<Exclude<EngineKind, "embedded">, string>> = {
-  spicedb: "use zed, the command of SpiceDB",
-  iam: "list and delete them at IAM, with IAMAuthorizationService",
-};
-
 /** @throws OperatorError if the relationships of a service are not in its database */
 async function requireEmbeddedEngine(file: string): Promise<void> {
   const { provider } = (await readConfig(file)).security.authz;
-  if (provider === "embedded") return;
+  const { elsewhere } = ENGINE_TRAITS[provider];
+  if (elsewhere === undefined) return;
   throw new OperatorError(
-    `${file} has security.authz.provider: ${provider}, so the relationships are not in its database: ${ELSEWHERE[provider]}; name a store of the embedded engine with --store`,
+    `${file} has security.authz.provider: ${provider}, so the relationships are not in its database: ${elsewhere}; name a store of the embedded engine with --store`,
   );
 }
 

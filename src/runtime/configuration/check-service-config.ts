@@ -1,4 +1,4 @@
-import { ENGINE_KINDS, type EngineKind } from "../../authz/engine/engine.ts";
+import { ENGINE_KINDS, type EngineKind } from "../../authz/engine/engine-kinds.ts";
 import type { ConfigDocument } from "../../config/config-document.ts";
 import { formatPath } from "../../config/describe-issue.ts";
 import { sqliteFileProblem } from "../../database/sqlite/sqlite-file.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { AUTHN_MODES, DEFAULT_AUTHN_MODE } from "../../api/authn-mode.ts";
-import { ENGINE_KINDS } from "../../authz/engine/engine.ts";
+import { ENGINE_KINDS } from "../../authz/engine/engine-kinds.ts";
 import { claimName, documented } from "../../config/config-values.ts";
 import {
   duration,

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ENGINE_KINDS } from "../../authz/engine/engine.ts";
+import { ENGINE_KINDS } from "../../authz/engine/engine-kinds.ts";
 import type { ServiceConfigProblem } from "../configuration/configuration-error.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { readSecretFile } from "../secret/read-secret-file.ts";

@@ -1,4 +1,4 @@
-import type { EngineKind } from "../../authz/engine/engine.ts";
+import { ENGINE_TRAITS } from "../../authz/engine/engine-kinds.ts";
 import { SILENT } from "../../common/logger.ts";
 import type { DatabaseKind, DatabaseSettings } from "../../database/database.ts";
 import { migrate } from "../../database/service/migrate.ts";
@@ -54,7 +54,7 @@ export async function migrateDatabase(
     await database.close();
   }
   const { provider, model } = config.security.authz;
-  if (KEEPS_RELATIONSHIPS[provider] && model !== undefined) {
+  if (ENGINE_TRAITS[provider].elsewhere === undefined && model !== undefined) {
     changes.push(await MIGRATE_STORE[settings.driver](settings));
   }
   if (tables !== undefined) changes.push(await migrateServiceDatabase(config, tables));
@@ -68,13 +68,6 @@ export const RUNTIME_MIGRATIONS = [
   KEY_MIGRATIONS,
   REMOVAL_MIGRATIONS,
 ] as const;
-
-/** Whether an engine stores its relationships in the database of the service. */
-export const KEEPS_RELATIONSHIPS: Readonly<Record<EngineKind, boolean>> = {
-  embedded: true,
-  spicedb: false,
-  iam: false,
-};
 
 /** Creates the tables of the relationships, or migrates them to this version. */
 const MIGRATE_STORE: Readonly<

@@ -1,4 +1,4 @@
-import type { EngineKind } from "../../authz/engine/engine.ts";
+import type { EngineKind } from "../../authz/engine/engine-kinds.ts";
 import { MissingDriverError } from "../../common/drivers/missing-driver.ts";
 import type { DatabaseKind } from "../../database/database.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";

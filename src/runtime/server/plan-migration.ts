@@ -1,3 +1,4 @@
+import { ENGINE_TRAITS } from "../../authz/engine/engine-kinds.ts";
 import { SILENT } from "../../common/logger.ts";
 import type { DatabaseKind, DatabaseSettings } from "../../database/database.ts";
 import { componentVersion, type MigrationSet } from "../../database/service/migrate.ts";
@@ -11,7 +12,7 @@ import {
 import type { TableVersion } from "../../database/tables.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
-import { KEEPS_RELATIONSHIPS, RUNTIME_MIGRATIONS } from "./migrate-database.ts";
+import { RUNTIME_MIGRATIONS } from "./migrate-database.ts";
 
 /** The tables of one part of a service, as `migrateDatabase` would find and leave them. */
 export interface PlannedMigration {
@@ -50,7 +51,7 @@ export async function planMigration(
   const sets = [...RUNTIME_MIGRATIONS, ...(tables === undefined ? [] : [migrationSetOf(tables)])];
   const planned = await versionsOf(settings, sets);
   const { provider, model } = config.security.authz;
-  if (!KEEPS_RELATIONSHIPS[provider] || model === undefined) return planned;
+  if (ENGINE_TRAITS[provider].elsewhere !== undefined || model === undefined) return planned;
   const store = await STORE_VERSION[settings.driver](settings);
   return [...planned, plannedOf(store)];
 }

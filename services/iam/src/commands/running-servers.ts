@@ -1,5 +1,6 @@
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { ENGINE_TRAITS } from "svc-access/authz";
 import { isJobActive } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { REMOVALS_JOB } from "../ground/removals/removals.ts";
@@ -36,8 +37,8 @@ export async function refuseRunning({ config, sections }: LoadedIamConfig): Prom
       `whether a server runs at ${place} is not known: ${doubt.reason}; stop all servers, and run this where that address answers, or refuses connections`,
     );
   }
-  // The embedded engine has a lock, which the store checks.
-  if (config.security.authz.provider === "embedded") return;
+  // A store with a lock checks it.
+  if (ENGINE_TRAITS[config.security.authz.provider].locksStore) return;
   if (process.stderr.isTTY) say("looking for running replicas, about 10 s");
   if (await isJobActive(config, REMOVALS_JOB)) {
     throw new CommandError(

@@ -1,11 +1,14 @@
+import { ENGINE_TRAITS } from "svc-access/authz";
 import type { ServiceConfig } from "svc-access/runtime";
 import { checkCasdoor } from "./check-casdoor.ts";
 import { at, type ConfigProblem } from "./config-problem.ts";
 import type { IamConfig } from "./iam-config.ts";
 import { PROVIDER_PATH } from "./provider-paths.ts";
 
-/** The engines that may keep its relationships; a new one is refused until it is listed. */
-const ENGINES: readonly string[] = ["embedded", "spicedb"];
+/** The engines that may keep its relationships. */
+const ENGINES = Object.entries(ENGINE_TRAITS).flatMap(([kind, { servesIam }]) =>
+  servesIam ? [kind] : [],
+);
 
 /** Yields where the section `iam` and the sections that are built in do not fit together. */
 export function* checkIamConfig(

@@ -3,6 +3,7 @@ import {
   type AuthorizationEngine,
   AuthzError,
   type CallOptions,
+  ENGINE_TRAITS,
   type Page,
   type Relationship,
   type RelationshipFilter,
@@ -285,7 +286,7 @@ export class RelationshipList {
   }
 
   #assertSorted(cause: unknown): void {
-    if (this.#engine.kind === "embedded") return;
+    if (ENGINE_TRAITS[this.#engine.kind].readsInOrder) return;
     throw new ServiceError(
       "INVALID_ARGUMENT",
       "page_token is too old: list again from the first page",
