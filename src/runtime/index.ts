@@ -98,6 +98,7 @@ export type {
 export { creationId } from "./idempotency/creation-id.ts";
 export type { Job } from "./jobs/job.ts";
 export { isJobActive, type ObservedJob } from "./jobs/job-activity.ts";
+export { reusableMessage } from "./json/reusable-message.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
 export { redact } from "./logging/redaction/redaction.ts";
 export type { MetricSample, ServiceMetric } from "./observers/metrics/service-metric.ts";

@@ -54,6 +54,11 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
     this.#database.exec(sql);
   }
 
+  /** Whether a statement of this connection may have changed something since `mayHaveChanged`. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
+  }
+
   /**
    * Whether what is stored may have changed since this was asked last, by this connection or by another
    * one of any process. Do not ask within a transaction that has written.

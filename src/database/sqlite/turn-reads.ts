@@ -1,3 +1,4 @@
+import { performance as nodePerformance } from "node:perf_hooks";
 import type { CompiledQuery, Logger } from "kysely";
 import type { DatabaseRead } from "../database.ts";
 import { isBusy } from "./busy-patience.ts";
@@ -9,7 +10,7 @@ import type { SqliteConnection } from "./sqlite-connection.ts";
 export interface TurnReadsOptions {
   readonly connection: Pick<
     SqliteConnection<unknown>,
-    "prepare" | "prepareRead" | "isTransaction" | "mayHaveChanged"
+    "prepare" | "prepareRead" | "isTransaction" | "hasWritten" | "mayHaveChanged"
   >;
   /** Whether another statement or a transaction has the connection. */
   readonly isTaken: () => boolean;
@@ -31,8 +32,10 @@ const AT_ONCE = 256;
 /**
  * Runs the reads of one turn of the event loop together at its end, in one transaction: to lock and
  * unlock the file takes longer than most reads. All of them have begun by then, so each sees what was
- * stored before it. What was read before is not read again as long as nothing stored has changed, by
- * whichever process.
+ * stored before it.
+ *
+ * What was read before is answered at once, as long as nothing stored has changed. Whether another
+ * process has changed something is asked once a turn: a request of the turn had come by then.
  */
 export class TurnReads {
   readonly #options: TurnReadsOptions;
@@ -41,13 +44,22 @@ export class TurnReads {
   #waiting: DatabaseRead[] = [];
   /** When statements were allowed. */
   #lookedAt = Number.NEGATIVE_INFINITY;
+  /** The turn in which other processes had changed nothing. */
+  #askedIn = -1;
 
   constructor(options: TurnReadsOptions) {
     this.#options = options;
   }
 
-  /** Reads at the end of the turn; nothing if another statement has the connection by then. */
+  /**
+   * Answers what is known, and reads the rest at the end of the turn; nothing if another statement has
+   * the connection by then.
+   */
   read(read: DatabaseRead): void {
+    if (read.isFirst && this.#isKnownCurrent()) {
+      const rows = this.#known.find(read.query, read.parameters);
+      if (rows !== undefined) return read.resolve(rows);
+    }
     this.#waiting.push(read);
     if (this.#waiting.length === 1) setImmediate(() => this.#runTurn());
   }
@@ -59,33 +71,28 @@ export class TurnReads {
     // A transaction would show what it has not stored yet.
     if (this.#options.isTaken()) {
       for (const { resolve } of reads) resolve(undefined);
-      return;
-    }
-    const unknown = this.#answerKnown(reads);
-    if (unknown.length === 1) this.#answer(unknown);
-    else if (unknown.length > 1) this.#inTransaction(() => this.#answer(unknown));
+    } else if (reads.length === 1) this.#answer(reads);
+    else this.#inTransaction(() => this.#answer(reads));
   }
 
-  /** Answers what was read before, if nothing has changed. @returns the others */
-  #answerKnown(reads: readonly DatabaseRead[]): readonly DatabaseRead[] {
+  /** Whether what is known is what is stored. */
+  #isKnownCurrent(): boolean {
+    const { connection, isTaken } = this.#options;
+    // In a transaction SQLite does not say what others have changed since it began.
+    if (isTaken()) return false;
+    const turn = nodePerformance.nodeTiming.uvMetricsInfo?.loopCount;
+    if (turn === this.#askedIn && !connection.hasWritten) return true;
     try {
       this.#assertUsable();
-      if (this.#options.connection.mayHaveChanged()) {
-        this.#known.clear();
-        return reads;
-      }
+      if (connection.mayHaveChanged()) this.#known.clear();
+      // Not known to all versions of Node.js: it is asked for each read then.
+      this.#askedIn = turn ?? -1;
+      return true;
     } catch {
-      // Each read is refused with the reason, or waits.
+      // The read is refused with the reason, or waits for another program's lock.
       this.#known.clear();
-      return reads;
+      return false;
     }
-    const unknown: DatabaseRead[] = [];
-    for (const read of reads) {
-      const rows = read.isFirst ? this.#known.find(read.query, read.parameters) : undefined;
-      if (rows === undefined) unknown.push(read);
-      else read.resolve(rows);
-    }
-    return unknown;
   }
 
   /** Without the transaction each read would be one of its own. */

@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import { compileMessageText } from "./message-text.ts";
+import { onceEach } from "./reusable-message.ts";
 
 /**
  * How messages are written: fields by their JSON names, and those without presence even if
@@ -23,7 +24,7 @@ export function compileJsonText(
   message: DescMessage,
   registry: Registry,
 ): (value: Message) => string {
-  return compileMessageText(message, jsonWriting(message, registry));
+  return onceEach(compileMessageText(message, jsonWriting(message, registry)));
 }
 
 /**

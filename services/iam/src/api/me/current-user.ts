@@ -1,11 +1,16 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import {
   type CallContext,
   type Principal,
   requirePrincipal,
+  reusableMessage,
   ServiceError,
 } from "svc-access/runtime";
-import type { CurrentUserSchema, UpdateMeRequest } from "../../../gen/svc/iam/v1/auth_pb.ts";
+import {
+  type CurrentUser as CurrentUserMessage,
+  CurrentUserSchema,
+  type UpdateMeRequest,
+} from "../../../gen/svc/iam/v1/auth_pb.ts";
 import { changedFields } from "../../ground/rpc/request-fields.ts";
 import { avatarUrlProblem, displayNameProblem } from "../../people/accounts/account-texts.ts";
 import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
@@ -36,23 +41,37 @@ interface Own {
   readonly isLocal: boolean;
 }
 
+/** A record, and what it was made from. */
+interface Shown {
+  readonly profile: Profile | undefined;
+  readonly groups: readonly string[];
+  readonly message: CurrentUserMessage;
+}
+
 /** Shows callers the record of themselves, and lets them change it. */
 export class CurrentUser {
   readonly #options: CurrentUserOptions;
+  /** What callers were shown last: a token that was verified has the same principal each time. */
+  readonly #shown = new WeakMap<Principal, Shown>();
 
   constructor(options: CurrentUserOptions) {
     this.#options = options;
   }
 
   /** The caller as the identity provider and this service know it. */
-  async get(context: CallContext): Promise<MessageInitShape<typeof CurrentUserSchema>> {
+  async get(context: CallContext): Promise<CurrentUserMessage> {
     const principal = requirePrincipal(context);
     // Each page of a console reads this, so that it waits for nothing but the read.
     const profile =
       (await this.#localProfile(principal)) ??
       (await this.#options.profiles.find(this.#keyOf(principal)));
-    const groups = this.#groupsOf(principal, context);
-    return messageOf(principal, profile, groups instanceof Promise ? await groups : groups);
+    const found = this.#groupsOf(principal, context);
+    const groups = found instanceof Promise ? await found : found;
+    const shown = this.#shown.get(principal);
+    if (shown !== undefined && isSame(shown, profile, groups)) return shown.message;
+    const message = reusableMessage(messageOf(principal, profile, groups));
+    this.#shown.set(principal, { profile, groups, message });
+    return message;
   }
 
   /**
@@ -64,7 +83,7 @@ export class CurrentUser {
   async update(
     { user, updateMask }: UpdateMeRequest,
     context: CallContext,
-  ): Promise<MessageInitShape<typeof CurrentUserSchema>> {
+  ): Promise<CurrentUserMessage> {
     const principal = requirePrincipal(context);
     const { name = "", avatarUrl = "", etag = "" } = user ?? {};
     const changed = changedFields(updateMask, {
@@ -132,9 +151,9 @@ function messageOf(
   principal: Principal,
   profile: Profile | undefined,
   stored: readonly string[],
-): MessageInitShape<typeof CurrentUserSchema> {
+): CurrentUserMessage {
   const { subjectId, username, email, organizationId, roles, scopes, source } = principal;
-  return {
+  return create(CurrentUserSchema, {
     subjectId,
     username,
     name: profile?.name ?? principal.name,
@@ -146,7 +165,18 @@ function messageOf(
     source,
     avatarUrl: profile?.avatarUrl ?? "",
     etag: profile?.etag ?? "",
-  };
+  });
+}
+
+function isSame(shown: Shown, profile: Profile | undefined, groups: readonly string[]): boolean {
+  const { etag, name, avatarUrl } = shown.profile ?? {};
+  return (
+    etag === profile?.etag &&
+    name === profile?.name &&
+    avatarUrl === profile?.avatarUrl &&
+    groups.length === shown.groups.length &&
+    groups.every((group, index) => group === shown.groups[index])
+  );
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { AuthorizationEngine } from "svc-access/authz";
+import type { CallContext, Principal } from "svc-access/runtime";
 import { startTestServer, type TestServer } from "svc-access/testing";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { IAMAuthService, Theme } from "../../../gen/svc/iam/v1/auth_pb.ts";
@@ -17,10 +19,13 @@ import { stackDatabase } from "../../support/databases.ts";
 
 let server: TestServer;
 let alice: string;
+let accounts: LocalAccounts;
+let engine: AuthorizationEngine;
+let currentUser: CurrentUser;
 beforeEach(async () => {
   const opened = (await stackDatabase()).open().as<UserTables>();
   const database = opened.kysely;
-  const accounts = new LocalAccounts(database, "acme");
+  accounts = new LocalAccounts(database, "acme");
   const account = await accounts.create({
     username: "alice",
     displayName: "Alice Baker",
@@ -29,8 +34,9 @@ beforeEach(async () => {
   });
   alice = account?.id ?? "";
   server = await startTestServer(
-    (engine) => {
-      const currentUser = new CurrentUser({
+    (opens) => {
+      engine = opens;
+      currentUser = new CurrentUser({
         local: { accounts, profiles: new LocalProfiles(opened, accounts) },
         profiles: new ProfileStore(database),
         groups: new Groups(engine),
@@ -78,6 +84,45 @@ test("a local user sees the own account and groups [IAM-40]", async () => {
     source: "gateway",
   });
   expect((await server.as("nobody").fetch("/v1/iam/me")).status).toBe(401);
+});
+
+test("a caller with the same token is shown the same record until anything of it changes", async () => {
+  const principal: Principal = {
+    subjectType: "user",
+    subjectId: alice,
+    username: "alice",
+    name: "From the token",
+    email: "t@example.com",
+    organizationId: "acme",
+    groups: [],
+    roles: [],
+    scopes: [],
+    source: "jwt",
+  };
+  const { signal } = new AbortController();
+  const shown = () => currentUser.get({ principal, signal } as unknown as CallContext);
+  const membership = {
+    resource: { type: "group", id: "board" },
+    relation: "member",
+    subject: { type: "user", id: alice },
+  };
+  const write = (operation: "CREATE" | "DELETE") =>
+    engine.writeRelationships({ updates: [{ operation, relationship: membership }] });
+
+  const first = await shown();
+  expect(first).toMatchObject({ name: "Alice Baker", groups: ["staff"] });
+  expect(await shown()).toEqual(first);
+  await write("CREATE");
+  expect((await shown()).groups.toSorted()).toEqual(["board", "staff"]);
+  await write("DELETE");
+  expect((await shown()).groups).toEqual(["staff"]);
+  await accounts.changeProfile(alice, { displayName: "Al", avatarUrl: "" }, first.etag);
+  expect(await shown()).toMatchObject({ name: "Al", groups: ["staff"] });
+  expect(
+    await currentUser.get({ principal: { ...principal, email: "" }, signal } as never),
+  ).toMatchObject({
+    email: "",
+  });
 });
 
 test("groups that the identity provider names are shown, each once", async () => {
