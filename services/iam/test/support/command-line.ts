@@ -69,6 +69,11 @@ export class CommandLine {
     return this.runWith("", ...args);
   }
 
+  /** Runs a command to its end in a thread, also in CI: for one of many rows that do not need a process each. */
+  runInThread(...args: readonly string[]): Promise<Ran> {
+    return runIam(args, { cwd: this.folder, env: this.#environment, isProcess: false });
+  }
+
   /** Runs a command to its end, with standard input. */
   runWith(input: string, ...args: readonly string[]): Promise<Ran> {
     return runIam(args, {

@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
+  /** Whether it is a process; if absent, it is one in CI. */
+  readonly isProcess?: boolean;
 }
 
 let thread: Worker | undefined;
@@ -33,16 +35,17 @@ let thread: Worker | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a command of `svc-iam` to its end, for a test of its output and not of its process. In CI, and with standard
- * input, it is a process; otherwise a thread that has already loaded the program, which takes a tenth of the time.
+ * Runs a command of `svc-iam` to its end, for a test of its output and not of its process. In CI unless the test says
+ * otherwise, and with standard input, it is a process; else a thread that has already loaded the program, which takes
+ * a tenth of the time.
  * A thread has no folder of its own: this process is in that of the command meanwhile.
  */
 export function runIam(
   args: readonly string[],
-  { cwd = process.cwd(), env = {}, input }: RunOptions = {},
+  { cwd = process.cwd(), env = {}, input, isProcess = IS_THOROUGH }: RunOptions = {},
 ): Promise<Ran> {
   const all = { ...process.env, NO_COLOR: "1", ...env };
-  if (IS_THOROUGH || input !== undefined) return asProcess(args, { cwd, env: all }, input ?? "");
+  if (isProcess || input !== undefined) return asProcess(args, { cwd, env: all }, input ?? "");
   const ran = last.then(() => inThread({ args, env: all }, cwd));
   last = ran.catch(() => undefined);
   return ran;
@@ -57,6 +60,8 @@ async function asProcess(
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk));
   child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk));
+  // One that ends before it reads has closed its input.
+  child.stdin.on("error", () => {});
   child.stdin.end(input);
   const [status] = await once(child, "close");
   return { status, ...output };
