@@ -18,6 +18,9 @@ export function explainSqlite(error: unknown, file: string): DatabaseError {
     case "ENOENT":
     case "ENOTDIR":
       return refused(`the folder of the store ${file} does not exist: create it`);
+    case "ELOOP":
+    case "ENAMETOOLONG":
+      return refused(`the path of the store ${file} cannot be used (${code}): name another file`);
     case "EACCES":
     case "EPERM":
     case "EROFS":

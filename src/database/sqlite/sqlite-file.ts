@@ -3,6 +3,7 @@ import { basename, dirname, extname, join } from "node:path";
 import type { DatabaseSettings } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
+import { explainSqlite } from "./sqlite-errors.ts";
 
 /** Why a text is not the path of a database file: SQLite or the user gives it another meaning. */
 export function sqliteFileProblem(file: string): string | undefined {
@@ -16,12 +17,24 @@ export function sqliteFileProblem(file: string): string | undefined {
   return undefined;
 }
 
-/** Whether a file has no database yet: opening it would create one. */
+/**
+ * Whether a file has no database yet: opening it would create one.
+ *
+ * @throws DatabaseError with the fix, if that cannot be known
+ */
 export function isAbsentFile(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  try {
+    return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  } catch (error) {
+    throw explainSqlite(error, file);
+  }
 }
 
-/** Whether the database of a configuration is a file that has none yet. */
+/**
+ * Whether the database of a configuration is a file that has none yet.
+ *
+ * @throws DatabaseError with the fix, if that cannot be known
+ */
 export function isAbsentDatabase({ driver, file }: DatabaseSettings): boolean {
   return driver === "sqlite" && file !== undefined && isAbsentFile(file);
 }

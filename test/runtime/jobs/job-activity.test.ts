@@ -1,11 +1,12 @@
 /** Whether a replica runs, by the lease of a job. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
-import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
+import { DatabaseError } from "../../../src/database/database-error.ts";
 import { databaseTime } from "../../../src/database/database-time.ts";
 import { migrate } from "../../../src/database/service/migrate.ts";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
@@ -42,6 +43,25 @@ async function write({ kysely, kind }: Database<LeaseTables>, expires: number, d
 
 test("a database without a file is refused, and is not one that does not exist yet", async () => {
   await expect(isJobActive({ database: settingsOf({}) }, JOB)).rejects.toThrow(/file must not be/);
+});
+
+test("a file that cannot be looked at is refused in one line", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "job-activity-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const loop = join(folder, "loop.db");
+  symlinkSync(loop, loop);
+  for (const [file, code] of [
+    [loop, "ELOOP"],
+    [join(folder, "a".repeat(300)), "ENAMETOOLONG"],
+  ] as const) {
+    const error = await isJobActive({ database: settingsOf({ file }) }, JOB).catch(
+      (thrown) => thrown,
+    );
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(error.message).toBe(
+      `the path of the store ${file} cannot be used (${code}): name another file`,
+    );
+  }
 });
 
 await onBoth("whether a job is active", ({ fresh }) => {

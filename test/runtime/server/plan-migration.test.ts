@@ -1,14 +1,35 @@
 /** `planMigration`: what a migration would do. */
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { DatabaseError } from "../../../src/database/database-error.ts";
+import { relationshipsFile } from "../../../src/database/sqlite/sqlite-file.ts";
 import { migrateDatabase } from "../../../src/runtime/server/migrate-database.ts";
 import { planMigration } from "../../../src/runtime/server/plan-migration.ts";
 import { onBoth } from "../../database/service/targets.ts";
+import { settingsOf } from "../../database/settings.ts";
 import { vaultConfiguration } from "../support/vault-server.ts";
 
 const step = (name: string) => ({ name, up: async () => undefined });
 const tables = (...names: readonly string[]) => ({
   component: "notes",
   migrations: names.map(step),
+});
+
+test("of a file that cannot be looked at says so in one line", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "plan-migration-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "vault.db");
+  const { config } = vaultConfiguration("/nowhere", {}, { database: settingsOf({ file }) });
+  for (const loop of [relationshipsFile(file), file]) {
+    symlinkSync(loop, loop);
+    const error = await planMigration(config).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect((error as Error).message).toBe(
+      `the path of the store ${loop} cannot be used (ELOOP): name another file`,
+    );
+  }
 });
 
 await onBoth("what a migration would do", ({ fresh }) => {
