@@ -2,13 +2,17 @@
  * gRPC over TLS to an IP address. The name that a client sends at the beginning of TLS must not be an address
  * (RFC 6066). grpc-js sends it all the same, and Node warns about it once in each process (DEP0123).
  */
+import { readFileSync } from "node:fs";
 import { isIP, type Socket } from "node:net";
 import { connect, createSecureContext, type SecureContext } from "node:tls";
 import type { ChannelCredentials } from "@grpc/grpc-js";
 
 /** The certificates of a connection, PEM. */
 export interface AddressTls {
-  /** Those that the server's must be signed by; absent, those that Node trusts. */
+  /**
+   * Those that the server's must be signed by; absent, those of GRPC_DEFAULT_SSL_ROOTS_FILE_PATH, and without it those
+   * that Node trusts.
+   */
   readonly ca?: Buffer | undefined;
   /** The certificate of the client, and its key. */
   readonly cert?: Buffer | undefined;
@@ -33,7 +37,11 @@ export function withoutServerName(
   address: string,
   tls: AddressTls,
 ): ChannelCredentials {
-  const secureContext = createSecureContext(tls);
+  const secureContext = createSecureContext({
+    ...tls,
+    ca: tls.ca ?? defaultRoots(),
+    ciphers: process.env["GRPC_SSL_CIPHER_SUITES"],
+  });
   const createConnector = credentials._createSecureConnector.bind(credentials);
   credentials._createSecureConnector = (...given) => {
     const connector = createConnector(...given);
@@ -45,6 +53,12 @@ export function withoutServerName(
     };
   };
   return credentials;
+}
+
+/** The certificates that grpc-js trusts by the environment: an address must not follow another rule than a name. */
+function defaultRoots(): Buffer | undefined {
+  const path = process.env["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"];
+  return path ? readFileSync(path) : undefined;
 }
 
 function secured(

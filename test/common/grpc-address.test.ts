@@ -1,7 +1,10 @@
 /** gRPC over TLS to a server that is named by its IP address. */
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createSecureServer, type Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSpicedbEngine } from "../../src/authz/spicedb/index.ts";
@@ -45,9 +48,13 @@ describe.skipIf(opensslIsAbsent())("over TLS", () => {
   /** A server whose only answer is that it does not know the call, and what clients named it. */
   async function serve({ certificate: cert, key }: Identity) {
     const names: unknown[] = [];
+    const ciphers: string[] = [];
     const sessions = new Set<Http2Session>();
     const server = createSecureServer({ cert, key });
-    server.on("secureConnection", (socket: TLSSocket) => names.push(socket.servername));
+    server.on("secureConnection", (socket: TLSSocket) => {
+      names.push(socket.servername);
+      ciphers.push(socket.getCipher().name);
+    });
     server.on("tlsClientError", () => undefined);
     server.on("session", (session) => {
       sessions.add(session);
@@ -64,15 +71,16 @@ describe.skipIf(opensslIsAbsent())("over TLS", () => {
       for (const session of sessions) session.destroy();
       await new Promise((resolve) => server.close(resolve));
     });
-    return { names, port: (server.address() as AddressInfo).port };
+    return { names, ciphers, port: (server.address() as AddressInfo).port };
   }
 
   /** Why the engine on SpiceDB is not ready, and why a client of the runtime fails. */
-  async function failuresAt(target: string, trusted: Buffer) {
-    const options = { endpoint: target, token: "key", ca: trusted, model: modelOf(SCHEMA) };
+  async function failuresAt(target: string, trusted?: Buffer) {
+    const tls = trusted === undefined ? {} : { ca: trusted };
+    const options = { endpoint: target, token: "key", ...tls, model: modelOf(SCHEMA) };
     const engine = await createSpicedbEngine(options);
     onTestFinished(() => engine.close());
-    const client = createGrpcClient(IAMPermissionService, { target, tls: { ca: trusted } });
+    const client = createGrpcClient(IAMPermissionService, { target, tls });
     onTestFinished(() => client.close());
     const { reason } = await engine.ready();
     const error = await client.getModel({}).catch((thrown: unknown) => thrown);
@@ -114,6 +122,27 @@ describe.skipIf(opensslIsAbsent())("over TLS", () => {
       code: "UNAVAILABLE",
       message: expect.stringMatching(/is not signed by a CA that this client trusts/),
     });
+  });
+
+  test("the roots and the ciphers of grpc-js in the environment count as for a name", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "grpc-address-"));
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true });
+    });
+    const { port, ciphers } = await serve(right);
+    const target = `127.0.0.1:${port}`;
+    expect((await failuresAt(target)).message).toMatch(/is not signed by a CA/);
+    const roots = join(folder, "roots.pem");
+    writeFileSync(roots, ca.certificate);
+    vi.stubEnv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", roots);
+    // Not the one that Node and the server prefer.
+    vi.stubEnv("GRPC_SSL_CIPHER_SUITES", "TLS_AES_128_GCM_SHA256");
+    expect(await failuresAt(target)).toMatchObject({ code: "UNIMPLEMENTED" });
+    expect(ciphers).toContain("TLS_AES_128_GCM_SHA256");
+    // The CA of the options comes first.
+    const other = certificates.authority("another");
+    expect((await failuresAt(target, other.certificate)).message).toMatch(/is not signed by a CA/);
   });
 
   test("a host name is sent as before", async () => {
