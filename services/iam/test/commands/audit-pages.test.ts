@@ -55,6 +55,31 @@ test("a limit that leaves events out is said after several pages, too [CMD-5]", 
   expect(stdout.split("\n")).toHaveLength(701);
 });
 
+test("a stream that ends before its first event is continued from its start [CMD-5]", async () => {
+  const failed = new ServiceError("UNAVAILABLE");
+  const follow = async (format: "json" | "text") => {
+    const queries: unknown[] = [];
+    const answers = {
+      async *followAuditEvents({ position, positionOfStart }: Record<string, unknown>) {
+        queries.push([position, positionOfStart]);
+        if (queries.length === 3) throw failed;
+        if (positionOfStart) yield { position: "p0" };
+        if (queries.length === 1) throw new ServiceError("DEADLINE_EXCEEDED");
+      },
+    } as unknown as Answers;
+    const ended = await runWith(answers, () => followEvents({ format })).catch((error) => error);
+    expect(queries).toEqual([
+      ["", true],
+      ["p0", false],
+      ["p0", false],
+    ]);
+    expect(ended).toMatchObject({ code: "UNAVAILABLE", stdout: "" });
+    return ended.stderr;
+  };
+  const start = "svc-iam: --position p0 continues after the start\n";
+  expect([await follow("text"), await follow("json")]).toEqual([start, start]);
+});
+
 test("what ends following says from where it continues [CMD-5]", async () => {
   const failed = new ServiceError("UNAVAILABLE");
   const answers = {

@@ -118,6 +118,31 @@ test("the event of a refusal says which right was missing [CMD-5]", async () => 
   expect((await line.run(...refused)).stdout).toMatch(/ needs manage_users on zone:acme\n$/);
 });
 
+test("the position of the start is sent first, where it is asked for, and continues there [CMD-5]", async () => {
+  const { accessToken } = await line.json("token");
+  const stopping = new AbortController();
+  const url = `${iam.origin}/v1/iam/audit/events:follow?position_of_start=true`;
+  const headers = { authorization: `Bearer ${accessToken}` };
+  const { body } = await fetch(url, { headers, signal: stopping.signal });
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const { value } = await reader.read();
+  stopping.abort();
+  const { position, ...rest } = JSON.parse(Buffer.from(value ?? []).toString());
+  expect(rest).toEqual({});
+
+  await line.run("user", "create", "between", "--email", "between@example.com");
+  const flags = ["--position", position, "--event", "iam.user.create", "--format", "json"];
+  const next = line.start("audit", "follow", ...flags);
+  const ended = endOf(next);
+  const [text] = await once(
+    createInterface({ input: next.stdout as NodeJS.ReadableStream }),
+    "line",
+  );
+  expect(JSON.parse(text).event).toMatchObject({ type: "iam.user.create" });
+  next.kill("SIGTERM");
+  expect((await ended).status).toBe(0);
+});
+
 test("events are followed until a signal, from a position [CMD-5]", async () => {
   const child = line.start("audit", "follow", "--event", "iam.user.create", "--format", "json");
   const ended = endOf(child);

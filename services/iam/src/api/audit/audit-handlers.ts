@@ -19,7 +19,7 @@ const MAX_PAGE_SIZE = 500;
  * @param stopping aborts when the server begins to stop, which would wait for followers
  */
 export function auditHandlers(
-  log: Pick<AuditLog, "list" | "export" | "follow">,
+  log: Pick<AuditLog, "list" | "export" | "follow" | "position">,
   organization: string,
   stopping: AbortSignal,
 ): IAMAuditServiceHandlers {
@@ -46,8 +46,15 @@ export function auditHandlers(
       }
     },
 
-    async *followAuditEvents({ filter, position: after }, context) {
+    async *followAuditEvents({ filter, position: given, positionOfStart }, context) {
       assertOwnOrganization(context, organization);
+      let after = given;
+      if (positionOfStart && after === "") {
+        after = await log.position();
+        yield { position: after } satisfies MessageInitShape<
+          typeof FollowAuditEventsResponseSchema
+        >;
+      }
       const signal = AbortSignal.any([context.signal, stopping]);
       const options = { signal, ...(after === "" ? {} : { after }) };
       for await (const { event, position } of log.follow(filterOf(filter), options)) {

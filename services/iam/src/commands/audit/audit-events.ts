@@ -63,20 +63,26 @@ export async function followEvents(
   const audit = connection.client(IAMAuditService, IAMAuditServiceRoutes);
   const signal = interrupted();
   let { position = "" } = flags;
+  let isPrinted = false;
   while (!signal.aborted) {
     try {
-      for await (const next of audit.followAuditEvents({ filter, position }, { signal })) {
+      // A stream may end before its first event: the next one must not begin at a later now.
+      const query = { filter, position, positionOfStart: position === "" };
+      for await (const next of audit.followAuditEvents(query, { signal })) {
         position = next.position;
-        if (flags.format === "json") await printJson({ event: next.event ?? {}, position });
-        else await printLine(formatEvent(next.event ?? {}));
+        if (next.event === undefined) continue;
+        isPrinted = true;
+        if (flags.format === "json") await printJson({ event: next.event, position });
+        else await printLine(formatEvent(next.event));
       }
     } catch (error) {
       // A stream has a limit of time: the next one continues after the last position.
       const { code } = error as { code?: string };
       if (signal.aborted || code === "DEADLINE_EXCEEDED") continue;
-      // JSON has it on each line, and who named the position knows it.
-      if (flags.format === "text" && position !== (flags.position ?? "")) {
-        say(`--position ${position} continues after the last event`);
+      // JSON has it on each line of an event, and who named the position knows it.
+      const isKnown = flags.format === "json" && isPrinted;
+      if (!isKnown && position !== (flags.position ?? "")) {
+        say(`--position ${position} continues after ${isPrinted ? "the last event" : "the start"}`);
       }
       throw error;
     }
