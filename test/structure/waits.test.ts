@@ -46,16 +46,16 @@ const SLEEPS: Readonly<Record<string, readonly [number, string]>> = {
   "test/runtime/grpc/lifecycle.test.ts": [1, "the rate of resets"],
   "test/runtime/grpc/streaming.test.ts": [2, "slow handlers"],
   "test/runtime/http/raw/node-handler.test.ts": [2, "slow handlers"],
+  "test/runtime/http/server/long-streams.test.ts": [
+    4,
+    "the time limits of Node's HTTP server, which uses no timer that can be faked",
+  ],
   "test/runtime/http/support.ts": [1, "reads until the server is silent"],
   "test/runtime/interop/support/interop-handlers.ts": [1, "the interop suite asks for intervals"],
   "test/runtime/observers/metrics/service-metric.test.ts": [1, "a metric that hangs"],
   "test/runtime/registry/etcd-registry.test.ts": [
     2,
     "etcd does not report that leases are renewed",
-  ],
-  "test/runtime/rpc-over-http/connect/long-streams.test.ts": [
-    4,
-    "the time limits of Node's HTTP server, which uses no timer that can be faked",
   ],
   "test/runtime/server/calls/draining.test.ts": [1, "a slow handler"],
   "test/runtime/server/readiness.test.ts": [1, "a slow check"],

@@ -7,7 +7,7 @@ import { runs } from "../../support/effort.ts";
 import { type EchoRequest, EchoResponseSchema } from "../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
 import { startEchoServer } from "../grpc/support/echo-server.ts";
 import { frame } from "../grpc/support/raw-call.ts";
-import { startWebServer } from "../rpc-over-http/connect/support/web-server.ts";
+import { startWebServer } from "../rpc-over-http/support/web-server.ts";
 
 const BYTES = 3 * 1024 * 1024;
 /** More than 128 MiB, which a connection could lose. */

@@ -17,7 +17,7 @@ import {
   type ReceivedFrame,
   rawFrame,
 } from "../hostile/support/raw-http2.ts";
-import { startWebServer } from "../rpc-over-http/connect/support/web-server.ts";
+import { startWebServer } from "../rpc-over-http/support/web-server.ts";
 
 const ECHO = "/fixture.v1.EchoService/Echo";
 const CALL = headerBlock([

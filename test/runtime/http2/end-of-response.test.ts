@@ -16,7 +16,7 @@ import {
   uint32,
 } from "../hostile/support/raw-http2.ts";
 import { rawMethod, start, stopAll } from "../http/support.ts";
-import { startWebServer, type WebServer } from "../rpc-over-http/connect/support/web-server.ts";
+import { startWebServer, type WebServer } from "../rpc-over-http/support/web-server.ts";
 
 const PROTOCOLS = [
   ["HTTP", "/nothing", "application/json"],

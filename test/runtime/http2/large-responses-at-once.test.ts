@@ -17,7 +17,7 @@ import {
   rawFrame,
   uint32,
 } from "../hostile/support/raw-http2.ts";
-import { startWebServer } from "../rpc-over-http/connect/support/web-server.ts";
+import { startWebServer } from "../rpc-over-http/support/web-server.ts";
 
 const MIB = 1024 * 1024;
 const CALLS = 40;

@@ -4,7 +4,7 @@ import type { Call } from "../../../src/runtime/call/call.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import type { EchoHandlers } from "../grpc/support/echo-methods.ts";
 import { frame } from "../grpc/support/raw-call.ts";
-import { startWebServer, type WebServer } from "../rpc-over-http/connect/support/web-server.ts";
+import { startWebServer, type WebServer } from "../rpc-over-http/support/web-server.ts";
 
 const WHAT = { header: "beginResponse", trailer: "endResponse" } as const;
 type Kind = keyof typeof WHAT;

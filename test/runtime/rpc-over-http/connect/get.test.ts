@@ -13,7 +13,7 @@ import { messageRegistry } from "../../../../src/runtime/json/json-text.ts";
 import { mayGet } from "../../../../src/runtime/rpc-over-http/web-protocols.ts";
 import { boundMethods } from "../../grpc/support/echo-methods.ts";
 import { httpRoute } from "../../http/support.ts";
-import { startWebServer, type WebServer } from "./support/web-server.ts";
+import { startWebServer, type WebServer } from "../support/web-server.ts";
 
 const GET = httpRoute("GET /v1/echo");
 const NO_SIDE_EFFECTS = 1;

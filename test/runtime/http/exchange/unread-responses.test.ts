@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RawMethod } from "../../../../src/runtime/http/raw/raw-route.ts";
 import { budgetOf } from "../../../../src/runtime/wire/message-budget.ts";
 import { frame } from "../../grpc/support/raw-call.ts";
-import { startWebServer, type WebServer } from "../../rpc-over-http/connect/support/web-server.ts";
+import { startWebServer, type WebServer } from "../../rpc-over-http/support/web-server.ts";
 import {
   get,
   httpRoute,

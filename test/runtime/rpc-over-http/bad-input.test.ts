@@ -3,10 +3,10 @@ import { request } from "node:http";
 import { gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { requestBudget } from "../../../../src/runtime/wire/message-budget.ts";
-import { EchoRequestSchema } from "../../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
-import { frame } from "../../grpc/support/raw-call.ts";
-import { sendRaw } from "../../http/support.ts";
+import { requestBudget } from "../../../src/runtime/wire/message-budget.ts";
+import { EchoRequestSchema } from "../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
+import { frame } from "../grpc/support/raw-call.ts";
+import { sendRaw } from "../http/support.ts";
 import { startWebServer, type WebServer } from "./support/web-server.ts";
 
 const MAX_BYTES = 64 * 1024;

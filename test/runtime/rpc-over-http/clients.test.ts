@@ -9,11 +9,11 @@ import {
   createGrpcWebTransport as createWebGrpcWebTransport,
 } from "@connectrpc/connect-web";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CallContext } from "../../../../src/runtime/call/call-context.ts";
-import { ServiceError } from "../../../../src/runtime/error/service-error.ts";
-import { columnsOf } from "../../../support/effort.ts";
-import { EchoService } from "../../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
-import type { EchoHandlers } from "../../grpc/support/echo-methods.ts";
+import type { CallContext } from "../../../src/runtime/call/call-context.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { columnsOf } from "../../support/effort.ts";
+import { EchoService } from "../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
+import type { EchoHandlers } from "../grpc/support/echo-methods.ts";
 import { startWebServer, type WebServer } from "./support/web-server.ts";
 
 const LARGE = new Uint8Array(100_000).fill(7);

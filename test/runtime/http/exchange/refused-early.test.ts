@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWebServer, type WebServer } from "./support/web-server.ts";
+import { startWebServer, type WebServer } from "../../rpc-over-http/support/web-server.ts";
 
 const MIB = 1024 * 1024;
 /** Long enough for a client on a busy machine, which closes its connection itself. */

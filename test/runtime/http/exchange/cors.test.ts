@@ -1,7 +1,7 @@
 /** Pages of other origins that use Connect and gRPC-Web. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CallContext } from "../../../../src/runtime/call/call-context.ts";
-import { startWebServer, type WebServer } from "./support/web-server.ts";
+import { startWebServer, type WebServer } from "../../rpc-over-http/support/web-server.ts";
 
 const APP = "https://app.example.com";
 const ECHO = "/fixture.v1.EchoService/Echo";

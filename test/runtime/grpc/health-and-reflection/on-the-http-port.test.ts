@@ -11,8 +11,8 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { builtInServices } from "../../../../src/runtime/grpc/health-and-reflection/built-in-services.ts";
 import { requestBudget } from "../../../../src/runtime/wire/message-budget.ts";
-import { frame } from "../../grpc/support/raw-call.ts";
-import { startWebServer, type WebServer } from "./support/web-server.ts";
+import { startWebServer, type WebServer } from "../../rpc-over-http/support/web-server.ts";
+import { frame } from "../support/raw-call.ts";
 
 const CHECK = "/grpc.health.v1.Health/Check";
 const WATCH = "/grpc.health.v1.Health/Watch";

@@ -1,16 +1,16 @@
-import type { BoundMethod } from "../../../../../src/runtime/binding/bound-method.ts";
-import type { UnroutedRequest } from "../../../../../src/runtime/chain/call-stages.ts";
-import type { BuiltInLimits } from "../../../../../src/runtime/grpc/health-and-reflection/built-in-limits.ts";
-import { ServedRpcs } from "../../../../../src/runtime/grpc/served-rpcs.ts";
+import type { BoundMethod } from "../../../../src/runtime/binding/bound-method.ts";
+import type { UnroutedRequest } from "../../../../src/runtime/chain/call-stages.ts";
+import type { BuiltInLimits } from "../../../../src/runtime/grpc/health-and-reflection/built-in-limits.ts";
+import { ServedRpcs } from "../../../../src/runtime/grpc/served-rpcs.ts";
 import {
   createHttpServer,
   type HttpServerOptions,
-} from "../../../../../src/runtime/http/server/http-server.ts";
-import type { ListeningAddress, TransportServer } from "../../../../../src/runtime/port/listen.ts";
-import { WebProtocols } from "../../../../../src/runtime/rpc-over-http/web-protocols.ts";
-import type { RequestBudget } from "../../../../../src/runtime/wire/message-budget.ts";
-import { boundMethods, type EchoHandlers } from "../../../grpc/support/echo-methods.ts";
-import { type ChainParts, openChain } from "../../../support/open-chain.ts";
+} from "../../../../src/runtime/http/server/http-server.ts";
+import type { ListeningAddress, TransportServer } from "../../../../src/runtime/port/listen.ts";
+import { WebProtocols } from "../../../../src/runtime/rpc-over-http/web-protocols.ts";
+import type { RequestBudget } from "../../../../src/runtime/wire/message-budget.ts";
+import { boundMethods, type EchoHandlers } from "../../grpc/support/echo-methods.ts";
+import { type ChainParts, openChain } from "../../support/open-chain.ts";
 
 export interface WebServer {
   readonly server: TransportServer;

@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { envelopeOf } from "../../../../src/runtime/wire/envelope.ts";
-import { readAll, statusOf } from "../../http/support.ts";
-import { startWebServer, type WebServerOptions } from "./support/web-server.ts";
+import { startWebServer, type WebServerOptions } from "../../rpc-over-http/support/web-server.ts";
+import { readAll, statusOf } from "../support.ts";
 
 const TIMEOUT = 400;
 const LIMITS = { requestTimeoutMs: TIMEOUT, headersTimeoutMs: TIMEOUT, checkingIntervalMs: 20 };

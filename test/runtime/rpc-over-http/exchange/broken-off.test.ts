@@ -12,7 +12,7 @@ import {
   rawFrame,
   uint32,
 } from "../../hostile/support/raw-http2.ts";
-import { startWebServer, type WebServerOptions } from "./support/web-server.ts";
+import { startWebServer, type WebServerOptions } from "../support/web-server.ts";
 
 const TYPES = ["application/grpc", "application/grpc-web+proto", "application/connect+proto"];
 const KIB = 1024;
