@@ -208,7 +208,7 @@ function importsOf(): string {
     'import { pipeline } from "node:stream/promises";',
     'import { create } from "@bufbuild/protobuf";',
     'import { anyPack } from "@bufbuild/protobuf/wkt";',
-    'import { NotesService, SetItemRequestSchema } from "../gen/notes/v1/notes_pb.ts";',
+    'import { GetVersionResponseSchema, NotesService, SetItemRequestSchema } from "../gen/notes/v1/notes_pb.ts";',
     'import { bindNotesService, type NotesServiceHandlers, NotesServiceRoutes } from "../gen/notes/v1/notes_server.ts";',
     'import { handlers } from "../src/handlers.ts";',
     `import { ${given.join(", ")}, type Tables } from "../given.ts";`,

@@ -13,11 +13,14 @@ const reusable = new WeakMap<Message, Written>();
  * Marks a message that handlers return again and again, as long as what it says has not changed: its
  * JSON is written once. Nobody can change it any more, as it is frozen with all that it holds.
  *
- * @example
- * if (known?.version !== version) known = { version, answer: reusableMessage(create(StatusSchema, …)) };
- * return known.answer;
  * @returns the message
  * @throws TypeError if it holds bytes, which cannot be frozen
+ *
+ * @example
+ * ```ts
+ * const version = reusableMessage(create(GetVersionResponseSchema, { version: "1.4.0" }));
+ * const getVersion = () => version;
+ * ```
  */
 export function reusableMessage<Shape extends Message>(message: Shape): Shape {
   deepFreeze(message);
