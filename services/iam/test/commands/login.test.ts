@@ -1,9 +1,12 @@
 /** `svc-iam login` and `logout`, as processes at a real svc-iam. */
+import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { columnsOf } from "../../../../test/support/effort.ts";
 import { Browser } from "../support/browser.ts";
-import { CommandLine, endOf, linkIn, startOwned } from "../support/command-line.ts";
+import { approve, CommandLine, endOf, linkIn, startOwned } from "../support/command-line.ts";
 import { type IamService, LOGIN_CLIENT } from "../support/iam-service.ts";
 
 let iam: IamService;
@@ -193,6 +196,40 @@ test("a refreshed login that cannot be stored is used, with a warning", async ()
   );
   expect(status).toBe(0);
   expect(stdout).toMatch(/^root /);
+});
+
+test("a login is stored though its server does not say whose it is, and the next command asks again [CMD-1]", async () => {
+  let isAway = true;
+  const server = createServer(async ({ url, headers: { authorization = "" } }, response) => {
+    if (isAway) return void response.writeHead(503).end();
+    const answer = await fetch(`${iam.origin}${url}`, { headers: { authorization } });
+    response.writeHead(answer.status, { "content-type": "application/json" });
+    response.end(await answer.text());
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const line = new CommandLine();
+    const child = line.start("login", origin, "--issuer", `${iam.origin}/v1/iam/oidc`);
+    const ended = endOf(child);
+    await approve(new Browser(iam.origin), await linkIn(child));
+    const { status, stdout, stderr } = await ended;
+    expect(stderr).toContain(
+      "svc-iam: whose this login is could not be asked, so the next command asks: ",
+    );
+    expect([status, stdout, stderr.split("\n").at(-2)]).toEqual([
+      0,
+      "",
+      `svc-iam: logged in at ${origin}`,
+    ]);
+    expect((await line.run("whoami")).stderr).toContain(`the server ${origin} cannot answer now`);
+    isAway = false;
+    expect((await line.run("whoami")).stdout).toContain(`root (user:`);
+    const saved = JSON.parse(readFileSync(line.loginFile, "utf8"));
+    expect(saved).toMatchObject({ server: origin, username: "root", organizationId: "acme" });
+  } finally {
+    server.close();
+  }
 });
 
 test("a login that is refused in the browser stores nothing [CMD-1]", async () => {

@@ -20,10 +20,20 @@ export function requireLogin(): SavedLogin {
 
 /** Opens a connection as the person who logged in. @throws CommandError if nobody did */
 export async function connectLoggedIn(): Promise<Connection> {
-  const login = requireLogin();
+  const login = await withPerson(requireLogin());
   const { server, organizationId } = login;
   const before = [namingTheServer(server), bearerOf(login)];
   return connectionTo({ server, organizationId, before });
+}
+
+/** A login whose server had not said whose it is. @throws CommandError if it still does not */
+async function withPerson(login: SavedLogin): Promise<SavedLogin> {
+  if (login.username !== "") return login;
+  const { personOfLogin } = await import("../login/person-of-login.ts");
+  const fresh = await freshLogin(login);
+  const completed = { ...fresh, ...(await personOfLogin(fresh.server, fresh.accessToken)) };
+  store(completed);
+  return completed;
 }
 
 /** Sends the access token, which is refreshed before it expires. */

@@ -1,13 +1,15 @@
-import { createHttpClient } from "svc-access/runtime";
-import { IAMAuthService } from "../../../gen/svc/iam/v1/auth_pb.ts";
-import { IAMAuthServiceRoutes } from "../../../gen/svc/iam/v1/auth_server.ts";
 import { PROVIDER_PATH } from "../../config/provider-paths.ts";
 import { CommandError } from "../run/command-error.ts";
-import { namingTheServer } from "../run/naming-the-server.ts";
 import { type Format, printable, printJson } from "../run/print.ts";
-import { EXIT, say } from "../run/run-command.ts";
+import { EXIT, problemOf, say } from "../run/run-command.ts";
 import { type DeviceCode, logInByDevice, revokeLogin, type Tokens } from "./device-login.ts";
-import { readLogin, removeLogin, type SavedLogin, writeLogin } from "./saved-login.ts";
+import {
+  type LoginPerson,
+  personOfLogin,
+  RefusedTokenError,
+  UNKNOWN_PERSON,
+} from "./person-of-login.ts";
+import { readLogin, removeLogin, writeLogin } from "./saved-login.ts";
 import { assertIssuer, serverOrigin } from "./server-url.ts";
 
 /** The flags of `svc-iam login`. */
@@ -24,11 +26,11 @@ export async function logIn(named: string | undefined, flags: LoginFlags): Promi
   assertIssuer(issuer);
   const client = { issuer, clientId };
   const tokens = await logInByDevice(client, show);
-  const login: SavedLogin = { server, ...client, ...tokens, ...(await personOf(server, tokens)) };
-  writeLogin(login);
-  const { username, organizationId } = login;
+  const person = await personOf(server, tokens);
+  writeLogin({ server, ...client, ...tokens, ...person });
+  const { username, organizationId } = person;
   if (format === "json") await printJson({ server, username, organizationId });
-  else say(`logged in at ${server} as ${printable(username)}`);
+  else say(`logged in at ${server}${username === "" ? "" : ` as ${printable(username)}`}`);
   return EXIT.done;
 }
 
@@ -66,20 +68,14 @@ function show({ url, fullUrl, code }: DeviceCode): void {
   say(`open ${printable(fullUrl ?? url)} in a browser, and confirm the code ${printable(code)}`);
 }
 
-async function personOf(server: string, { accessToken }: Tokens) {
-  await using auth = createHttpClient(IAMAuthService, IAMAuthServiceRoutes, {
-    baseUrl: server,
-    before: [namingTheServer(server)],
-    metadata: { authorization: `Bearer ${accessToken}` },
-  });
+/** Whose a new login is. That is asked again if the server does not say it: the login is not lost, and its session not left. */
+async function personOf(server: string, { accessToken }: Tokens): Promise<LoginPerson> {
   try {
-    const { user } = await auth.getMe({});
-    const { organizationId = "", username = "", subjectId = "" } = user ?? {};
-    return { organizationId, username: username === "" ? subjectId : username };
+    return await personOfLogin(server, accessToken);
   } catch (error) {
-    if ((error as { code?: string }).code !== "UNAUTHORIZED") throw error;
-    throw new CommandError(
-      `the server does not accept tokens of this client (${(error as Error).message}): list its id in security.authn.oidc.audience`,
-    );
+    if (error instanceof RefusedTokenError) throw error;
+    const problem = problemOf(error as Error) ?? (error as Error).message;
+    say(`whose this login is could not be asked, so the next command asks: ${problem}`);
+    return UNKNOWN_PERSON;
   }
 }

@@ -29,7 +29,7 @@ export interface SavedLogin {
   readonly refreshToken?: string;
   /** The organization of the person, which the calls of the directory name. */
   readonly organizationId: string;
-  /** The person's user name, or id if there is none. */
+  /** The person's user name, or id if there is none; empty while the server has not said whose the login is. */
   readonly username: string;
 }
 
