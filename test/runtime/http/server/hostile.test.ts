@@ -40,10 +40,7 @@ beforeAll(async () => {
         if (call.headers.all("x-refuse").length > 0) throw new ServiceError("UNAUTHORIZED");
       },
     }),
-    config: {
-      max_body_bytes: 1_000,
-      cors: { allowed_origins: ["https://app.example.com"], max_age_seconds: 3600 },
-    },
+    config: { max_body_bytes: 1_000 },
     methods: [
       thingMethod(
         "getThing",
@@ -349,61 +346,5 @@ describe("the transport (40)", () => {
     expect(await sendRaw(running.port, "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n")).toBe("");
     const trace = await sendRaw(running.port, "TRACE /v1/things/x HTTP/1.1\r\nHost: x\r\n\r\n");
     expect(statusOf(trace)).toBe(405);
-  });
-});
-
-describe("other origins (41)", () => {
-  const preflight = (target: string, ...headers: string[]) =>
-    [`OPTIONS ${target} HTTP/1.1`, "Host: x", ...headers, "", ""].join("\r\n");
-  const ASK = "Access-Control-Request-Method: POST";
-
-  it.each([
-    ["null"],
-    ["*"],
-    ["https://app.example.com.evil.com"],
-    ["https://evilapp.example.com"],
-    ["https://app.example.com:8443"],
-    ["http://app.example.com"],
-    ["https://app.example.com/"],
-    ["https://APP.example.com"],
-    ["https://app.example.com, https://evil.com"],
-  ])("41: %s may not call", async (origin) => {
-    const asked = await sendRaw(running.port, preflight("/v1/things", `Origin: ${origin}`, ASK));
-    expect(statusOf(asked)).toBe(403);
-    const called = await sendRaw(running.port, get("/v1/things/x", `Origin: ${origin}`));
-    for (const response of [asked, called]) {
-      expect(response).not.toMatch(/access-control/i);
-      expect(response).toContain("Vary: Origin");
-    }
-  });
-
-  it("41: two origins are not an allowed origin", async () => {
-    const origin = "Origin: https://app.example.com";
-    expect(
-      statusOf(await sendRaw(running.port, preflight("/v1/things", origin, origin, ASK))),
-    ).toBe(403);
-  });
-
-  it("answers the preflight of an allowed origin with the lists of the platform [TRANS-5]", async () => {
-    const origin = "Origin: https://app.example.com";
-    const response = await sendRaw(running.port, preflight("/v1/things", origin, ASK));
-    expect(statusOf(response)).toBe(204);
-    for (const header of [
-      "Access-Control-Allow-Origin: https://app.example.com",
-      "Access-Control-Allow-Credentials: true",
-      "Access-Control-Allow-Methods: GET, POST, PUT, PATCH, DELETE, OPTIONS",
-      "Access-Control-Allow-Headers: Authorization, Content-Type, X-Request-ID, X-Trace-ID, Idempotency-Key",
-      "Access-Control-Expose-Headers: X-Request-ID, Idempotent-Replayed",
-      "Access-Control-Max-Age: 3600",
-      "Vary: Origin",
-    ]) {
-      expect(response).toContain(header);
-    }
-  });
-
-  it("lets the page of an allowed origin read errors too", async () => {
-    const response = await sendRaw(running.port, get("/nope", "Origin: https://app.example.com"));
-    expect(statusOf(response)).toBe(404);
-    expect(response).toContain("Access-Control-Allow-Origin: https://app.example.com");
   });
 });

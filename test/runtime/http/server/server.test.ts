@@ -4,7 +4,6 @@ import type { Call } from "../../../../src/runtime/call/call.ts";
 import type { CallContext } from "../../../../src/runtime/call/call-context.ts";
 import { ServiceError } from "../../../../src/runtime/error/service-error.ts";
 import { alternativeNames } from "../../../../src/runtime/peer/peer.ts";
-import { until, untilStill } from "../../../support/until.ts";
 import type { Thing } from "../fixture/thing_pb.ts";
 import {
   errorOf,
@@ -24,64 +23,6 @@ import {
 afterEach(stopAll);
 
 const GET_THING = [httpRoute("GET /v1/things/{name}"), httpRoute("POST /v1/things", { body: "*" })];
-const WATCH = [httpRoute("GET /v1/watch/{name}")];
-
-describe("errors [ERR-2]", () => {
-  it.each([
-    [new ServiceError("UNAUTHORIZED", "missing principal"), 401, { message: "missing principal" }],
-    [new ServiceError("INTERNAL", "select * from secrets"), 500, { message: "internal error" }],
-    [new Error("select * from secrets"), 500, { code: "INTERNAL", message: "internal error" }],
-    [ServiceError.of(409, "SKILL_PUBLISHED", "it is published"), 409, { code: "SKILL_PUBLISHED" }],
-    [
-      new ServiceError("INVALID_ARGUMENT", "x", { details: { field: "a" } }),
-      400,
-      { details: { field: "a" } },
-    ],
-    [new ServiceError("INVALID_ARGUMENT", "x", { details: { field: 1n } }), 400, { message: "x" }],
-  ])("%s", async (error, status, expected) => {
-    const { origin } = await start({
-      methods: [thingMethod("getThing", GET_THING, async () => Promise.reject(error))],
-    });
-    const response = await fetch(`${origin}/v1/things/a`, { headers: { "x-request-id": "abc-1" } });
-    const body = (await response.json()) as Record<string, unknown>;
-    expect(response.status).toBe(status);
-    expect(body).toMatchObject({ status, request_id: "abc-1", ...expected });
-    expect(JSON.stringify(body)).not.toContain("secrets");
-    expect(response.headers.get("x-request-id")).toBe("abc-1");
-    expect(response.headers.get("cache-control")).toBe("no-store");
-    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(response.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
-  });
-
-  it("has Retry-After", async () => {
-    const error = new ServiceError("RATE_LIMITED", undefined, { retryAfterSeconds: 1.2 });
-    const { origin } = await start({
-      methods: [thingMethod("getThing", GET_THING, async () => Promise.reject(error))],
-    });
-    const response = await fetch(`${origin}/v1/things/a`);
-    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "2"]);
-  });
-
-  it("has the phrase of its status if a header of the handler cannot be sent", async () => {
-    const { port } = await start({
-      methods: [
-        thingMethod("getThing", GET_THING, async (_thing: Thing, context: CallContext) => {
-          context.setResponseHeader("x-a", "a\r\nb: c");
-          return {};
-        }),
-      ],
-    });
-    const response = await sendRaw(port, get("/v1/things/a"));
-    expect(response).toMatch(/^HTTP\/1\.1 500 Internal Server Error\r\n/);
-    expect(response).not.toContain("b: c");
-  });
-
-  it("ignores a request id that is unsafe in a log", async () => {
-    const { port } = await start({ methods: [] });
-    const response = await sendRaw(port, get("/nope", "X-Request-ID: a b"));
-    expect(errorOf(response)["request_id"]).toMatch(/^[0-9a-f-]{36}$/);
-  });
-});
 
 describe("methods", () => {
   const methods = [thingMethod("getThing", GET_THING, async (thing: Thing) => thing)];
@@ -232,100 +173,6 @@ describe("calls", () => {
     });
     const response = await fetch(`${origin}/v1/send`, { method: "POST" });
     expect(await response.json()).toMatchObject({ status: 501, code: "UNIMPLEMENTED" });
-  });
-});
-
-describe("streams", () => {
-  it("have a line of JSON for each message", async () => {
-    const { origin } = await start({
-      methods: [
-        thingMethod("watchThings", WATCH, async function* ({ name }: Thing) {
-          yield { name };
-          yield { name: "b" };
-        }),
-      ],
-    });
-    const response = await fetch(`${origin}/v1/watch/a`);
-    expect(response.headers.get("content-type")).toBe("application/x-ndjson");
-    const lines = (await response.text())
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    expect(lines).toMatchObject([{ name: "a" }, { name: "b" }]);
-  });
-
-  it("that fail before their first message are a normal error", async () => {
-    const { origin } = await start({
-      methods: [
-        thingMethod("watchThings", WATCH, async function* () {
-          throw new ServiceError("RESOURCE_NOT_FOUND");
-        }),
-      ],
-    });
-    const response = await fetch(`${origin}/v1/watch/a`);
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ code: "RESOURCE_NOT_FOUND" });
-  });
-
-  it("that fail later end with the error", async () => {
-    const { origin } = await start({
-      methods: [
-        thingMethod("watchThings", WATCH, async function* () {
-          yield { name: "a" };
-          throw new Error("secret");
-        }),
-      ],
-    });
-    const lines = (await (await fetch(`${origin}/v1/watch/a`)).text()).trim().split("\n");
-    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({
-      error: { status: 500, code: "INTERNAL", message: "internal error" },
-    });
-  });
-
-  it("with a message that cannot be encoded have failed, also for logs and audit", async () => {
-    const ended: unknown[] = [];
-    const { origin } = await start({
-      chain: openChain({ observers: [{ end: (_call, error) => void ended.push(error) }] }),
-      methods: [
-        thingMethod("watchThings", WATCH, async function* ({ name }: Thing) {
-          if (name === "late") yield { name };
-          yield { time: { seconds: 1n << 60n, nanos: 0 } };
-        }),
-      ],
-    });
-    expect((await fetch(`${origin}/v1/watch/early`)).status).toBe(500);
-    const late = await (await fetch(`${origin}/v1/watch/late`)).text();
-    expect(JSON.parse(late.trim().split("\n").at(-1) ?? "")).toMatchObject({
-      error: { status: 500, code: "INTERNAL", message: "internal error" },
-    });
-    expect(ended).toMatchObject([{ code: "INTERNAL" }, { code: "INTERNAL" }]);
-  });
-
-  it("wait for a client that reads slowly, and end when it disconnects", async () => {
-    let sent = 0;
-    let isOver = false;
-    const { port } = await start({
-      methods: [
-        thingMethod("watchThings", WATCH, async function* () {
-          try {
-            for (;;) {
-              yield { name: "x".repeat(100_000) };
-              sent++;
-            }
-          } finally {
-            isOver = true;
-          }
-        }),
-      ],
-    });
-    const socket = connect(port, "127.0.0.1");
-    socket.write(get("/v1/watch/a"));
-    socket.pause();
-    await until("the stream begins", () => sent > 0);
-    await untilStill("the number of messages", () => sent);
-    expect(sent).toBeLessThan(500);
-    socket.destroy();
-    await expect.poll(() => isOver, { message: "the stream is over" }).toBe(true);
   });
 });
 
