@@ -74,6 +74,11 @@ export class CommandLine {
     return runIam(args, { cwd: this.folder, env: this.#environment, isProcess: false });
   }
 
+  /** Runs a command to its end at a terminal, where a person answers what it asks. */
+  runAnswering(answer: string, ...args: readonly string[]): Promise<Ran> {
+    return runIam(args, { cwd: this.folder, env: this.#environment, answer });
+  }
+
   /** Runs a command to its end, with standard input. */
   runWith(input: string, ...args: readonly string[]): Promise<Ran> {
     return runIam(args, {

@@ -1,5 +1,5 @@
 /** The thread in which `svc-iam` runs commands of tests: see `run-program.ts`. */
-import { Writable } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { parentPort } from "node:worker_threads";
 import type { Ran, Run } from "./run-program.ts";
 
@@ -12,8 +12,10 @@ process.exit = (code) => {
 
 parentPort?.on("message", async (run: Run) => parentPort?.postMessage(await ran(run)));
 
-async function ran({ args, env }: Run): Promise<Ran> {
+async function ran({ args, env, answer }: Run): Promise<Ran> {
+  Object.defineProperty(process, "stdin", { value: stdin, configurable: true });
   const output = { stdout: replaced("stdout"), stderr: replaced("stderr") };
+  if (answer !== undefined) beTerminal(answer);
   process.env = { ...env };
   process.exitCode = undefined;
   try {
@@ -32,6 +34,19 @@ async function ran({ args, env }: Run): Promise<Ran> {
     stdout: output.stdout.join(""),
     stderr: output.stderr.join(""),
   };
+}
+
+const { stdin } = process;
+
+/** Lets the input and the messages be those of a terminal, until the next run. */
+function beTerminal(answer: string): void {
+  const input = new PassThrough();
+  input.end(answer);
+  Object.defineProperty(process, "stdin", {
+    value: Object.assign(input, { isTTY: true }),
+    configurable: true,
+  });
+  Object.assign(process.stderr, { isTTY: true });
 }
 
 /** Replaces a stream of the process by one that collects what is written. */

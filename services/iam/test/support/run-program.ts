@@ -18,6 +18,8 @@ export interface Ran {
 export interface Run {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** What a person answers at a terminal; no terminal if absent. */
+  readonly answer?: string;
 }
 
 /** How the program runs. */
@@ -26,6 +28,8 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
+  /** What a person answers at a terminal, which only the thread has; no terminal if absent. */
+  readonly answer?: string;
   /** Whether it is a process; if absent, it is one in CI. */
   readonly isProcess?: boolean;
 }
@@ -42,11 +46,13 @@ let last: Promise<unknown> = Promise.resolve();
  */
 export function runIam(
   args: readonly string[],
-  { cwd = process.cwd(), env = {}, input, isProcess = IS_THOROUGH }: RunOptions = {},
+  { cwd = process.cwd(), env = {}, input, answer, isProcess = IS_THOROUGH }: RunOptions = {},
 ): Promise<Ran> {
   const all = { ...process.env, NO_COLOR: "1", ...env };
-  if (isProcess || input !== undefined) return asProcess(args, { cwd, env: all }, input ?? "");
-  const ran = last.then(() => inThread({ args, env: all }, cwd));
+  const atTerminal = answer !== undefined;
+  if ((isProcess && !atTerminal) || input !== undefined)
+    return asProcess(args, { cwd, env: all }, input ?? "");
+  const ran = last.then(() => inThread({ args, env: all, ...(atTerminal ? { answer } : {}) }, cwd));
   last = ran.catch(() => undefined);
   return ran;
 }

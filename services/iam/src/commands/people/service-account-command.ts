@@ -1,6 +1,11 @@
 import { type Command, Option } from "commander";
 import { apiCommand, commandGroup } from "../run/api-command.ts";
-import { ASKS, confirmedCommand } from "../run/confirm-flag.ts";
+import {
+  ASKS,
+  ASKS_ON_TERMINAL,
+  confirmedCommand,
+  terminalConfirmedCommand,
+} from "../run/confirm-flag.ts";
 import { runCommand } from "../run/run-command.ts";
 
 const ACCOUNT = "the id or name of the service account";
@@ -96,9 +101,12 @@ JSON has the key as well.`,
     .option("--public-key <file>", "a public key as JWK or PEM; - for standard input")
     .option("--expires <time>", "when it ends: 2027-01-01, or a time from now, such as 90d")
     .action((given, flags) => runCommand(async () => (await loadKeys()).createKey(given, flags)));
-  const remove = apiCommand("delete", "Delete a key: tokens that were issued for it end.", {
-    examples: ["svc-iam service-account key delete Reporter 91ab…"],
-  })
+  const remove = terminalConfirmedCommand(
+    apiCommand("delete", "Delete a key: tokens that were issued for it end.", {
+      details: ASKS_ON_TERMINAL,
+      examples: ["svc-iam service-account key delete Reporter 91ab…"],
+    }),
+  )
     .argument("<account>", ACCOUNT)
     .argument("<key>", "the id of the key")
     .action((given, key, flags) =>

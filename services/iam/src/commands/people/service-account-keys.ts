@@ -7,6 +7,8 @@ import {
 import { IAMServiceAccountServiceRoutes } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
 import { connect } from "../connection/connection.ts";
 import { idOf } from "../connection/names.ts";
+import { terminalConfirmationOf, withId } from "../run/confirm.ts";
+import type { ConfirmFlags } from "../run/confirm-flag.ts";
 import type { CallFlags } from "../run/flags.ts";
 import { readSmallFile } from "../run/input.ts";
 import { printable, printJson, printLine } from "../run/print.ts";
@@ -74,10 +76,12 @@ export async function createKey(given: string, flags: CreateKeyFlags): Promise<n
 export async function deleteKey(
   given: string,
   keyId: string,
-  { format }: CallFlags,
+  { format, ...flags }: CallFlags & ConfirmFlags,
 ): Promise<number> {
   await using connection = await connect();
   const serviceAccountId = await idOf(connection, "service_account", given);
+  const what = `the key ${printable(keyId)} of the service account ${withId(given, serviceAccountId)}`;
+  await terminalConfirmationOf(flags)?.(`delete ${what}?`);
   const accounts = connection.client(IAMServiceAccountService, IAMServiceAccountServiceRoutes);
   const deleted = accounts.deleteServiceAccountKey({ serviceAccountId, keyId });
   const list = `svc-iam service-account key list ${given} shows them`;

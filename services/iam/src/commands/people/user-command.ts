@@ -1,6 +1,11 @@
 import type { Command } from "commander";
 import { apiCommand, commandGroup } from "../run/api-command.ts";
-import { ASKS, confirmedCommand } from "../run/confirm-flag.ts";
+import {
+  ASKS,
+  ASKS_ON_TERMINAL,
+  confirmedCommand,
+  terminalConfirmedCommand,
+} from "../run/confirm-flag.ts";
 import { runCommand } from "../run/run-command.ts";
 
 const USER = "the id, user name or e-mail address of the user";
@@ -67,17 +72,20 @@ sets one is written to standard output: give it to the user as you give a passwo
   })
     .argument("<user>", USER)
     .action((user, flags) => runCommand(async () => (await load()).makeResetLink(user, flags)));
-  const removeFactors = apiCommand(
-    "remove-factors",
-    "Remove the second factors and recovery codes of a user who has lost them.",
-    {
-      details: `The password is enough then to log in, unless the configuration requires a second factor, which the user adds at the
-next login. Be sure who asks for it. Only owners of the zone may do it; --offline does it where no owner can log in.`,
-      examples: [
-        "svc-iam user remove-factors alice",
-        "svc-iam user remove-factors root --offline service.yaml",
-      ],
-    },
+  const removeFactors = terminalConfirmedCommand(
+    apiCommand(
+      "remove-factors",
+      "Remove the second factors and recovery codes of a user who has lost them.",
+      {
+        details: `The password is enough then to log in, unless the configuration requires a second factor, which the user adds at the
+next login. Be sure who asks for it. Only owners of the zone may do it; --offline does it where no owner can log in.
+${ASKS_ON_TERMINAL}`,
+        examples: [
+          "svc-iam user remove-factors alice",
+          "svc-iam user remove-factors root --offline service.yaml",
+        ],
+      },
+    ),
   )
     .argument("<user>", USER)
     .action((user, flags) => runCommand(async () => (await load()).removeFactors(user, flags)));

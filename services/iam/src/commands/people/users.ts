@@ -19,7 +19,7 @@ import {
 import { type Connection, connect } from "../connection/connection.ts";
 import { idOf } from "../connection/names.ts";
 import { CommandError, nothingToChange } from "../run/command-error.ts";
-import { confirmationOf, withId } from "../run/confirm.ts";
+import { confirmationOf, terminalConfirmationOf, withId } from "../run/confirm.ts";
 import type { ConfirmFlags } from "../run/confirm-flag.ts";
 import type { CallFlags, ListFlags } from "../run/flags.ts";
 import { readSmallFile } from "../run/input.ts";
@@ -176,9 +176,15 @@ export async function makeResetLink(given: string, { format }: CallFlags): Promi
 }
 
 /** Removes the second factors of a user. @returns the exit code */
-export async function removeFactors(given: string, { format }: CallFlags): Promise<number> {
+export async function removeFactors(
+  given: string,
+  { format, ...flags }: CallFlags & ConfirmFlags,
+): Promise<number> {
   await using connection = await connect();
   const userId = await idOf(connection, "user", given);
+  await terminalConfirmationOf(flags)?.(
+    `remove the second factors and recovery codes of the user ${withId(given, userId)}?`,
+  );
   const factors = connection.client(IAMSecondFactorService, IAMSecondFactorServiceRoutes);
   const removed = await factors.removeUserSecondFactors({ userId });
   const count = removed.removedCount;

@@ -10,6 +10,8 @@ import {
 } from "../../../gen/svc/iam/v1/provider_pb.ts";
 import { IAMProviderServiceRoutes } from "../../../gen/svc/iam/v1/provider_server.ts";
 import type { ClientConfig } from "../../config/iam-config.ts";
+import { terminalConfirmationOf, withId } from "../run/confirm.ts";
+import type { ConfirmFlags } from "../run/confirm-flag.ts";
 import { printList, type Shown } from "../run/print-messages.ts";
 import { EXIT, say } from "../run/run-command.ts";
 import type { SystemFlags } from "./system-command.ts";
@@ -82,11 +84,21 @@ export async function planClients(file: string, { server, format }: SystemFlags)
 }
 
 /** Makes the clients of a configuration those of the service. @returns the exit code */
-export async function applyClients(file: string, { server, format }: SystemFlags): Promise<number> {
+export async function applyClients(
+  file: string,
+  { server, format, ...flags }: SystemFlags & ConfirmFlags,
+): Promise<number> {
   const { connection: opened, configuration } = connectAsSystem(file, server);
   await using connection = opened;
   const provider = connection.client(IAMProviderService, IAMProviderServiceRoutes);
   const clients = configuration.sections.iam.clients.map(messageOf);
+  const confirm = terminalConfirmationOf(flags);
+  if (confirm !== undefined) {
+    const plan = await provider.planClients({ clients });
+    const removed = plan.changes.filter(({ kind }) => kind === ClientChangeKind.REMOVED);
+    const names = removed.map(({ clientId, name }) => withId(name, clientId)).join(", ");
+    if (removed.length > 0) await confirm(`remove clients and end what they were given: ${names}?`);
+  }
   const { changes } = await provider.applyClients({ clients });
   await printChanges(changes, format);
   if (changes.length > 0) say("applied: other replicas follow within a minute");

@@ -9,6 +9,14 @@ export interface ConfirmFlags {
 export const ASKS = `It asks before, since it cannot be undone. Where there is no terminal, such as in a script,
 it needs --yes.`;
 
+/** What the help of a command says that scripts run without `--yes`. */
+export const ASKS_ON_TERMINAL = "On a terminal it asks before, since it cannot be undone.";
+
+/** Adds `--yes` to a command that goes on where there is no terminal. */
+export function terminalConfirmedCommand(command: Command): Command {
+  return command.option("--yes", "do not ask; without a terminal it never asks");
+}
+
 /** Adds `--yes`. */
 export function confirmedCommand(command: Command): Command {
   return command.option("--yes", "do not ask; needed where there is no terminal");

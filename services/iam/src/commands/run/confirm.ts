@@ -12,17 +12,29 @@ export type Confirm = (question: string) => Promise<void>;
  *
  * @throws CommandError without a terminal and without `--yes`
  */
-export function confirmationOf({ yes = false }: ConfirmFlags): Confirm {
-  if (yes) return async () => {};
-  const { stdin, stderr } = process;
-  // A script that reads the result on a terminal can answer all the same.
-  if (stdin.isTTY !== true || stderr.isTTY !== true) {
+export function confirmationOf(flags: ConfirmFlags): Confirm {
+  if (flags.yes !== true && !hasTerminal()) {
     throw new CommandError("this cannot be undone, and there is no terminal to ask: add --yes");
   }
+  return terminalConfirmationOf(flags) ?? (async () => {});
+}
+
+/**
+ * How a command asks that never refuses for want of a terminal, since scripts run it without `--yes`.
+ *
+ * @returns undefined where it does not ask: without a terminal, and with `--yes`
+ */
+export function terminalConfirmationOf({ yes = false }: ConfirmFlags): Confirm | undefined {
+  if (yes || !hasTerminal()) return undefined;
   return async (question) => {
-    if (await isConfirmed(question, stdin, stderr)) return;
+    if (await isConfirmed(question, process.stdin, process.stderr)) return;
     throw new CommandError("nothing was done: the answer was not yes");
   };
+}
+
+/** A script that reads the result on a terminal can answer all the same. */
+function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
 /** Whether a question is answered with yes; the end of the input and Ctrl-C are a no. */
