@@ -3,10 +3,14 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { EngineKind } from "../../../src/authz/engine/engine-kinds.ts";
 import { DatabaseError } from "../../../src/database/database-error.ts";
 import { relationshipsFile } from "../../../src/database/sqlite/sqlite-file.ts";
 import { migrateDatabase } from "../../../src/runtime/server/migrate-database.ts";
-import { planMigration } from "../../../src/runtime/server/plan-migration.ts";
+import {
+  type PlannedMigration,
+  planMigration,
+} from "../../../src/runtime/server/plan-migration.ts";
 import { onBoth } from "../../database/service/targets.ts";
 import { settingsOf } from "../../database/settings.ts";
 import { vaultConfiguration } from "../support/vault-server.ts";
@@ -62,5 +66,24 @@ await onBoth("what a migration would do", ({ fresh }) => {
     expect(after.filter(({ from, to }) => from < to)).toEqual([
       { component: "notes", from: 1, to: 2 },
     ]);
+  });
+
+  test.each([
+    ["embedded", true],
+    ["spicedb", false],
+    ["iam", false],
+  ] as const)("with the engine %s has the tables of relationships: %s", async (provider, has) => {
+    const config = await configuration();
+    const engineOf = (provider: EngineKind) => {
+      const { security } = config;
+      return { ...config, security: { ...security, authz: { ...security.authz, provider } } };
+    };
+    const components = (planned: readonly PlannedMigration[]) =>
+      planned.map(({ component }) => component);
+    const planned = await planMigration(engineOf(provider));
+    expect(components(planned).includes("relationship")).toBe(has);
+    await migrateDatabase(engineOf(provider));
+    const missing = (await planMigration(engineOf("embedded"))).filter(({ from, to }) => from < to);
+    expect(components(missing)).toEqual(has ? [] : ["relationship"]);
   });
 });
