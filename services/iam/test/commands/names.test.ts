@@ -1,8 +1,12 @@
 /** Names in place of ids, where they cannot be looked up, or not surely. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { ServiceError } from "svc-access/runtime";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { getGroup } from "../../src/commands/people/groups.ts";
 import { createUser, deleteUser } from "../../src/commands/people/users.ts";
+import { importRelationships } from "../../src/commands/permissions/import.ts";
 import { deleteRelationships } from "../../src/commands/permissions/relationships.ts";
 import { whoCan } from "../../src/commands/permissions/who-can.ts";
 import { type Answers, runWith } from "./stub-calls.ts";
@@ -34,6 +38,51 @@ test("whoever may not look up names is told that one is taken for an id [CMD-2]"
   expect(stderr).toMatch(
     /^svc-iam: "alice" is taken for an id: you may not look up names of users\nsvc-iam: 1 relationship /,
   );
+});
+
+const ALICE = "5f0c2d1e-0000-4000-8000-000000000001";
+/** Users by their ids, of a directory whose ids need not be UUIDs. */
+const usersAre = (users: Readonly<Record<string, string>>): Answers => ({
+  listUsers: async ({ query }) => ({
+    users: Object.entries(users).flatMap(([id, username]) =>
+      username.startsWith(query) ? [{ id, username, email: "" }] : [],
+    ),
+    nextPageToken: "",
+  }),
+  async getUser({ userId }) {
+    if (users[userId] === undefined) throw new ServiceError("RESOURCE_NOT_FOUND");
+    return { user: { id: userId } };
+  },
+});
+
+describe.each([
+  ["a user name", { [ALICE]: "alice" }, ALICE],
+  ["an id that is no UUID", { alice: "bob" }, "alice"],
+  ["an id and the user name of the same user", { alice: "alice" }, "alice"],
+  ["the id of one user and the user name of another", { alice: "bob", [ALICE]: "alice" }, null],
+  ["nobody's", { [ALICE]: "bob" }, null],
+] as const)("a line of text with %s", (_, users, expected) => {
+  test("is imported for whom it names, or for nobody [CMD-2]", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-iam-names-"));
+    const file = join(folder, "lines.txt");
+    writeFileSync(file, "zone:acme#owner@user:alice\n");
+    const written: unknown[] = [];
+    const answers: Answers = {
+      ...usersAre(users as Readonly<Record<string, string>>),
+      async writeRelationships({ relationships }) {
+        written.push(...relationships.map((one: any) => one.subject.id));
+        return { revision: "1" };
+      },
+    };
+    try {
+      const ran = runWith(answers, () => importRelationships(file, TEXT));
+      if (expected === null) await expect(ran).rejects.toThrow(/^(?:"alice" is the id of|no user)/);
+      else await ran;
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect(written).toEqual(expected === null ? [] : [expected]);
+  });
 });
 
 test("a name is not found among some of the groups, as if they were all [CMD-3]", async () => {

@@ -7,6 +7,7 @@ import { IAMServiceAccountServiceRoutes } from "../../../gen/svc/iam/v1/service_
 import { CommandError } from "../run/command-error.ts";
 import { readPages } from "../run/pages.ts";
 import { say } from "../run/run-command.ts";
+import { withinRate } from "../run/within-rate.ts";
 import type { Connection } from "./connection.ts";
 import type { WrittenObject } from "./references.ts";
 
@@ -101,7 +102,7 @@ export async function idOf(
  * An object or subject, whose id may be a name. Where the caller may not search, or the service has no
  * directory, it is taken for an id.
  *
- * @throws CommandError if nothing has the name, or several have it
+ * @throws CommandError if nothing has the name, several have it, or it is the id of another
  */
 export async function namedObject<Written extends WrittenObject>(
   connection: Connection,
@@ -123,8 +124,37 @@ export async function namedObject<Written extends WrittenObject>(
     }
     return written;
   }
-  if (found.some(({ id }) => id === written.id)) return written;
-  return { ...written, id: oneOf(kind, written.id, found) };
+  const isId =
+    found.some(({ id }) => id === written.id) ||
+    (written.type === "user" && (await isUser(connection, written.id)));
+  if (!isId) return { ...written, id: oneOf(kind, written.id, found) };
+  const others = withName(found, written.id).filter(({ id }) => id !== written.id);
+  const [other] = others;
+  if (other === undefined) return written;
+  const what = written.type.replace("_", " ");
+  throw new CommandError(
+    `${JSON.stringify(written.id)} is the id of one ${what} and the ${kind.names} of another: write ${other.id} for the latter; the JSON of svc-iam relationship import has ids only`,
+  );
+}
+
+/** The codes of a read that finds no user with an id, or of a service that has no directory. */
+const NO_USER: ReadonlySet<string | undefined> = new Set([
+  ...NOT_LISTED,
+  "INVALID_ARGUMENT",
+  "RESOURCE_NOT_FOUND",
+]);
+
+/** Whether a user has an id: users are searched by their names only. */
+async function isUser(connection: Connection, userId: string): Promise<boolean> {
+  const directory = connection.client(IAMDirectoryService, IAMDirectoryServiceRoutes);
+  try {
+    const { organizationId } = connection;
+    await withinRate(() => directory.getUser({ organizationId, userId }));
+    return true;
+  } catch (error) {
+    if (NO_USER.has((error as { readonly code?: string }).code)) return false;
+    throw error;
+  }
 }
 
 /** The most objects that are looked through for others with a name. */
