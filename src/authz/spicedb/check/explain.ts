@@ -85,7 +85,7 @@ class Walk {
       return { ...node, ...(await this.#relation(resource, name, path)) };
     }
     if (expression.kind === "reference") {
-      const child = await this.member(resource, expression.name, path);
+      const child = await this.#operand(resource, name, expression, path);
       return { ...node, kind: "union", allowed: child.allowed, children: [child] };
     }
     return this.#operand(resource, name, expression, path);
@@ -97,10 +97,32 @@ class Walk {
     expression: Expression,
     path: readonly string[],
   ): Promise<Explanation> {
+    // Names lead to names, twice as many at each: what is left of the operators is decided without its steps.
+    if (this.#steps >= MAX_STEPS) return this.#leftOut(resource, name, expression);
     if (expression.kind === "reference") return this.member(resource, expression.name, path);
     const below = (operand: Expression) => this.#operand(resource, name, operand, path);
     const step = await this.#expression(resource, expression, path, below);
     return { resource, permission: name, ...step };
+  }
+
+  /** An operand that is decided, and whose steps are left out. */
+  async #leftOut(
+    resource: ObjectReference,
+    name: string,
+    expression: Expression,
+  ): Promise<Explanation> {
+    const isNamed = expression.kind === "reference";
+    const allowed = await this.#holds(resource, expression);
+    const permission = isNamed ? expression.name : name;
+    const kind = isNamed ? this.#kindOf(resource, permission) : expression.kind;
+    return { resource, permission, kind, allowed, children: [] };
+  }
+
+  #kindOf({ type }: ObjectReference, name: string): Explanation["kind"] {
+    const permission = this.#model.definitions.get(type)?.permissions.get(name);
+    if (permission === undefined) return "relation";
+    const { kind } = permission.expression;
+    return kind === "reference" ? "union" : kind;
   }
 
   async #expression(
@@ -116,13 +138,17 @@ class Walk {
         return { kind: "self", allowed: this.#isSubject(resource, undefined), children: [] };
       case "union": {
         // Only one that decides is walked: the steps are few, and others may have very many.
+        const walked = new Map<Expression, Explanation>();
         for await (const { operand, holds } of this.#decided(resource, expression.operands)) {
           if (!holds) continue;
           const child = await below(operand);
           if (child.allowed) return { kind: "union", allowed: true, children: [child] };
+          walked.set(operand, child);
         }
         const children: Explanation[] = [];
-        for (const operand of expression.operands) children.push(await below(operand));
+        for (const operand of expression.operands) {
+          children.push(walked.get(operand) ?? (await below(operand)));
+        }
         return { kind: "union", allowed: false, children };
       }
       case "intersection": {
