@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { databaseTime, type ServiceDatabase } from "svc-access/database";
+import { databaseTime, type Kysely, type ServiceDatabase } from "svc-access/database";
 import type { Job } from "svc-access/runtime";
 import type { IamTables } from "../../ground/store/tables.ts";
 import {
@@ -59,12 +59,7 @@ export class OrganizationCreations {
   ): Promise<(() => Promise<void>) | undefined> {
     const begin_time = this.#time();
     return this.#database.inTransaction(async (transaction) => {
-      const known = await transaction
-        .selectFrom("iam_organizations")
-        .select("id")
-        .where("id", "=", id)
-        .executeTakeFirst();
-      if (known !== undefined) return undefined;
+      if (await isKnown(transaction, id)) return undefined;
       const other = await transaction
         .updateTable("iam_organization_creations")
         .set({ token, begin_time })
@@ -76,7 +71,36 @@ export class OrganizationCreations {
         .values({ id, display_name: displayName, website_url: websiteUrl, token, begin_time })
         .onConflict((conflict) => conflict.column("id").doUpdateSet({ token }))
         .execute();
-      return () => this.#discard(id, token);
+      // It may have waited for a call that has made the organization without an owner.
+      if (!(await isKnown(transaction, id))) return () => this.#discard(id, token);
+      await removeCreation(transaction, id);
+      return undefined;
+    });
+  }
+
+  /**
+   * Creates an organization without an owner. While one with an owner is under way, it is refused: the other call would
+   * find the organization made, and leave it an owner that this one has not named.
+   *
+   * @returns undefined where an organization has the id, or had it
+   */
+  async create(
+    id: string,
+    fields: OrganizationFields,
+    etag: string = randomUUID(),
+  ): Promise<OrganizationRecord | "under_way" | undefined> {
+    const { displayName: display_name, websiteUrl: website_url } = fields;
+    return this.#database.inTransaction(async (transaction) => {
+      // One that begins meanwhile waits for this row.
+      const { numInsertedOrUpdatedRows = 0n } = await transaction
+        .insertInto("iam_organization_creations")
+        .values({ id, display_name, website_url, token: etag, begin_time: this.#time() })
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .executeTakeFirst();
+      if (numInsertedOrUpdatedRows === 0n) return "under_way";
+      await removeCreation(transaction, id);
+      const organizations = transaction.$pickTables<"iam_organizations">();
+      return insertOrganization(organizations, { id, etag, ...fields }, this.#time());
     });
   }
 
@@ -87,11 +111,7 @@ export class OrganizationCreations {
     etag: string = randomUUID(),
   ): Promise<OrganizationRecord | undefined> {
     return this.#database.inTransaction(async (transaction) => {
-      const { numDeletedRows } = await transaction
-        .deleteFrom("iam_organization_creations")
-        .where("id", "=", id)
-        .executeTakeFirst();
-      if (numDeletedRows === 0n) return undefined;
+      if (!(await removeCreation(transaction, id))) return undefined;
       const organizations = transaction.$pickTables<"iam_organizations">();
       return insertOrganization(organizations, { id, etag, ...fields }, this.#time());
     });
@@ -126,4 +146,22 @@ export class OrganizationCreations {
   #time() {
     return databaseTime(this.#database.kind, this.#now);
   }
+}
+
+/** Whether an organization has an id, or had it. */
+async function isKnown(transaction: Kysely<IamTables>, id: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("iam_organizations")
+    .select("id")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function removeCreation(transaction: Kysely<IamTables>, id: string): Promise<boolean> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom("iam_organization_creations")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
 }

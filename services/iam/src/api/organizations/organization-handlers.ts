@@ -57,6 +57,11 @@ export function organizationHandlers(
     if (record === undefined && (await records.find(id)) === undefined) await undo();
     return record;
   };
+  const createUnowned = async (id: string, fields: OrganizationFields, context: CallContext) => {
+    const record = await creations.create(id, fields, creationId(context));
+    if (record === "under_way") throw isBeingCreated();
+    return record;
+  };
   /** Of an earlier call with the same key, which has ended before it could say so. */
   const madeBefore = async (id: string, context: CallContext) => {
     const found = await records.find(id);
@@ -71,7 +76,7 @@ export function organizationHandlers(
       const fields = { displayName, websiteUrl };
       const record =
         owner === undefined
-          ? await records.create(organizationId, fields, creationId(context))
+          ? await createUnowned(organizationId, fields, context)
           : await createOwned(organizationId, fields, owner, context);
       const made = record ?? (await madeBefore(organizationId, context));
       if (made === undefined) throw alreadyExists();
@@ -154,6 +159,13 @@ function problemsOf({ displayName, websiteUrl }: OrganizationFields) {
 
 function alreadyExists(): ServiceError {
   return new ServiceError("ALREADY_EXISTS", "an organization has this id, or had it");
+}
+
+function isBeingCreated(): ServiceError {
+  return new ServiceError(
+    "FAILED_PRECONDITION",
+    "an organization with this id is being created with an owner: wait until it exists, or for 10 minutes",
+  );
 }
 
 function notFound(): ServiceError {

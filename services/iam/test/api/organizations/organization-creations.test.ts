@@ -132,4 +132,33 @@ describe.each([
     await expect(slow).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
     expect([(await records.find(id))?.id, await isOwned()]).toEqual([id, true]);
   });
+
+  test("one without an owner is refused while one with an owner is under way", async () => {
+    const handlers = organizationHandlers({
+      ...{ zones, records, creations, pageTokens: PAGE_TOKENS },
+      organization: "acme",
+    });
+    const call = () =>
+      handlers.createOrganization(
+        { organizationId: id, displayName: "Mine", websiteUrl: "" } as never,
+        testContext({ user: "root" }),
+      );
+    const discard = await begin();
+    await expect(call()).rejects.toMatchObject({
+      code: "FAILED_PRECONDITION",
+      message: expect.stringContaining("is being created with an owner"),
+    });
+    expect(await records.find(id)).toBeUndefined();
+    await discard?.();
+    expect(await call()).toMatchObject({ organization: { id } });
+    expect(await begin()).toBeUndefined();
+    await expect(call()).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
+  });
+
+  test("of one with an owner and one without, at once, only one is made", async () => {
+    const [, made] = await Promise.all([begin(), creations.create(id, FIELDS)]);
+    const isUnderWay = (await creations.finish(id, FIELDS)) !== undefined;
+    expect([made === "under_way", isUnderWay]).toEqual([isUnderWay, made === "under_way"]);
+    expect(await records.find(id)).toMatchObject({ id });
+  });
 });

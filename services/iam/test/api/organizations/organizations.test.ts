@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { OrganizationCreations } from "../../../src/api/organizations/organization-creations.ts";
-import { OrganizationRecords } from "../../../src/api/organizations/organization-records.ts";
 import {
   AS_HUB,
   asUser,
@@ -76,7 +75,7 @@ describe("a creation that is repeated with its key [IAM-12]", () => {
   });
 
   test.each([
-    ["without an owner", "lost-1", {}, OrganizationRecords.prototype, "create"],
+    ["without an owner", "lost-1", {}, OrganizationCreations.prototype, "create"],
     ["with an owner", "lost-2", owned, OrganizationCreations.prototype, "finish"],
   ] as const)(
     "%s finds what the first call has made, which did not learn of it",
