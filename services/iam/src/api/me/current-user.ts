@@ -112,9 +112,13 @@ export class CurrentUser {
 
   /** Of a local user, as far as there is one: a user of another organization may have the same id. */
   #localProfile(principal: Principal): Promise<Profile | undefined> | undefined {
-    const { local, organization } = this.#options;
-    const isOwn = principal.subjectType === "user" && principal.organizationId === organization;
-    return isOwn ? local?.profiles.find(principal.subjectId) : undefined;
+    return this.#isOwnUser(principal)
+      ? this.#options.local?.profiles.find(principal.subjectId)
+      : undefined;
+  }
+
+  #isOwnUser({ subjectType, organizationId }: Principal): boolean {
+    return subjectType === "user" && organizationId === this.#options.organization;
   }
 
   #keyOf(principal: Principal): string {
@@ -138,12 +142,18 @@ export class CurrentUser {
     return { ...next, etag: account.etag };
   }
 
-  /** Not a promise where the engine is in this process: pages read this for each of their requests. */
+  /**
+   * Not a promise where the engine is in this process: pages read this for each of their requests. The groups of a local
+   * user are not shown to a user of another organization who has the same id.
+   */
   #groupsOf(
-    { subjectId, subjectType }: Principal,
+    principal: Principal,
     context: CallContext,
   ): readonly string[] | Promise<readonly string[]> {
-    return subjectType === "user" ? this.#options.groups.ofUser(subjectId, context) : [];
+    const { local, groups } = this.#options;
+    const hasGroups =
+      local === undefined ? principal.subjectType === "user" : this.#isOwnUser(principal);
+    return hasGroups ? groups.ofUser(principal.subjectId, context) : [];
   }
 }
 

@@ -235,10 +235,12 @@ test("a caller of another organization shares nothing with the local user of the
   const stranger = server
     .as({ user: alice, organizationId: "other", name: "Mallory", email: "m@example.com" })
     .grpc(IAMAuthService);
-  expect((await stranger.getMe({})).user?.name).toBe("Mallory");
+  expect((await stranger.getMe({})).user).toMatchObject({ name: "Mallory", groups: [] });
   const user = { name: "Taken over" };
   const updated = await stranger.updateMe({ user, updateMask: { paths: ["name"] } });
-  expect(updated.user?.name).toBe("Taken over");
+  expect(updated.user).toMatchObject({ name: "Taken over", groups: [] });
+  const named = server.as({ user: alice, organizationId: "other", groups: ["theirs"] });
+  expect((await named.grpc(IAMAuthService).getMe({})).user?.groups).toEqual(["theirs"]);
   await stranger.updateUserPreferences({
     preferences: { language: "fr" },
     updateMask: { paths: ["language"] },
