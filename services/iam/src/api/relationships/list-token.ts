@@ -12,7 +12,11 @@ export interface ListPosition {
   readonly lookup?: string;
   /** Where the engine continues among the relationships of the resource. */
   readonly cursor?: string;
+  /** Whether it continues before `after`: what comes up to that was listed before. */
+  readonly isSkipping?: boolean;
 }
+
+const SKIPS = "skips";
 
 /** The page tokens of lists of relationships of one RPC for one caller, sealed. */
 export class ListTokens {
@@ -28,8 +32,9 @@ export class ListTokens {
    * @param list what is listed; with another list the token cannot be used
    */
   write(list: readonly string[], position: ListPosition): string {
-    const { resourceId, after = "", lookup = "", cursor = "" } = position;
-    return this.#tokens.write(list, [resourceId, after, lookup, cursor]);
+    const { resourceId, after = "", lookup = "", cursor = "", isSkipping = false } = position;
+    const skips = isSkipping ? [SKIPS] : [];
+    return this.#tokens.write(list, [resourceId, after, lookup, cursor, ...skips]);
   }
 
   /**
@@ -40,12 +45,14 @@ export class ListTokens {
    */
   read(list: readonly string[], token: string): ListPosition | undefined {
     if (token === "") return undefined;
-    const [resourceId = "", after = "", lookup = "", cursor = ""] = this.#tokens.read(list, token);
+    const position = this.#tokens.read(list, token);
+    const [resourceId = "", after = "", lookup = "", cursor = "", skips] = position;
     return {
       resourceId,
       ...(after === "" ? {} : { after }),
       ...(lookup === "" ? {} : { lookup }),
       ...(cursor === "" ? {} : { cursor }),
+      ...(skips === SKIPS ? { isSkipping: true } : {}),
     };
   }
 }

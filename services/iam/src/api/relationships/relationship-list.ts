@@ -20,6 +20,11 @@ const MOST_RESOURCES = 200;
 const MOST_RESTARTS = 10;
 /** How many relationships one read skips: the most that a page of an engine has. */
 const SKIPPED = 1000;
+/**
+ * How many reads of a call skip what was listed before; then it returns an empty page, and the next one continues. A
+ * token of a state that is gone would otherwise cost as much as the whole list is long, as often as it is sent.
+ */
+export const MOST_SKIPS = 50;
 /** The status of gRPC for calls that may succeed when they are repeated. */
 const ABORTED = 10;
 
@@ -163,20 +168,26 @@ export class RelationshipList {
       // It is of the state of an earlier page: if that is gone, all are looked up again.
       lookup = undefined;
       if (first !== undefined) {
-        const continued = await this.#lookUp(listed, first, isDone).catch(orUnknownCursor);
+        const continued = await this.#lookUp(listed, { from, first }, isDone).catch(
+          orUnknownCursor,
+        );
         if (continued !== undefined) return this.#stillVisible(listed, continued);
       }
-      return this.#lookUp(listed, undefined, isDone);
+      return this.#lookUp(listed, { from, first: undefined }, isDone);
     });
   }
 
   async #lookUp(
     { resourceType, visibleTo }: ListedRelationships,
-    first: string | undefined,
+    {
+      from,
+      first,
+    }: { readonly from: ListPosition | undefined; readonly first: string | undefined },
     isDone: (id: string) => boolean,
   ): Promise<NextResources> {
     const found: Resource[] = [];
-    for (let lookup = first; ; ) {
+    let lookup = first;
+    for (let reads = 1; ; reads++) {
       const request = { resourceType, ...visibleTo, ...(lookup && { cursor: lookup }) };
       const page = await this.#engine.lookupResources(request, this.#options);
       const { items, nextCursor, revision } = page;
@@ -193,6 +204,10 @@ export class RelationshipList {
         };
       }
       lookup = nextCursor;
+      if (reads < MOST_SKIPS || from === undefined || lookup === undefined) continue;
+      if (found.length === 0) {
+        return { resources: [], last: { ...from, lookup }, isLast: false, revision };
+      }
     }
   }
 
@@ -215,7 +230,7 @@ export class RelationshipList {
   /** The next relationships of a resource; at least one more call if `next` is there. */
   async #relationships(
     filter: RelationshipFilter,
-    { resourceId, after, cursor: first }: ListPosition,
+    { resourceId, after, cursor: first, isSkipping = false }: ListPosition,
     most: number,
   ): Promise<{
     readonly items: readonly Relationship[];
@@ -226,9 +241,11 @@ export class RelationshipList {
     let cursor = first;
     let revision = "";
     // The engine's order is that of the texts only if it says so; there a list continues after its last item.
-    let skipTo = first === undefined ? after : undefined;
+    let skipTo = first === undefined || isSkipping ? after : undefined;
+    let skips = 0;
     for (let restarts = 0; ; ) {
       try {
+        if (skipTo !== undefined) skips++;
         const { read, fresh } = await this.#next(filter, cursor, skipTo, most - items.length);
         items.push(...fresh);
         if (fresh.length > 0) skipTo = undefined;
@@ -246,6 +263,9 @@ export class RelationshipList {
       if (cursor === undefined) return { items, revision };
       if (items.length === most && last !== undefined) {
         return { items, next: { resourceId, after: formatRelationship(last), cursor }, revision };
+      }
+      if (skipTo !== undefined && skips >= MOST_SKIPS) {
+        return { items, next: { resourceId, after: skipTo, cursor, isSkipping: true }, revision };
       }
     }
   }
