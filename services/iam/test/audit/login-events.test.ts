@@ -98,7 +98,7 @@ async function logInWeb(browser: Browser) {
 test("a login, and the consent that it needs [IDP-23]", async () => {
   await logInWeb(new Browser(iam.origin));
   const of = { ...AT_PAGES, subject: root, risk: "LOW", client: WEB.id };
-  expect(await details("login.succeeded")).toEqual([of]);
+  expect(await details("login.succeeded")).toEqual([{ ...of, ...AT_PROVIDER }]);
   expect(await details("login.consented")).toEqual([of]);
 });
 

@@ -204,12 +204,7 @@ export class InteractionRequest {
     }
     if (result.outcome === "page") return this.#stepPage(interaction, result);
     const { accountId, passwordVersion } = result.first;
-    recordEvent(options, {
-      event: "login.succeeded",
-      riskLevel: "LOW",
-      accountId,
-      details: { client },
-    });
+    // That it has succeeded is recorded with its session: the password may have been changed meanwhile.
     const login = { accountId, remember: true, amr: [...result.amr], passwordVersion };
     return this.#finish({ login });
   }

@@ -170,6 +170,24 @@ test("a wrong password is reported, is audited without what was typed, and can b
   expect(succeeded?.data).toMatchObject({ resource: `user:${ALICE.id}` });
 });
 
+test("a login whose password is changed before it is completed is none in the audit, and another one is there once", async () => {
+  const count = async () => (await iam.events("login.succeeded")).length;
+  const before = await count();
+  const browser = new Browser(iam.origin);
+  const page = await browser.open((await begin(configuration)).url.href);
+  iam.accounts.answer = { outcome: "ok", account: ALICE, passwordVersion: -5 };
+  const { status, url } = await enter(browser, page);
+  iam.accounts.answer = undefined;
+  expect([status, new URL(url).origin]).toEqual([expect.any(Number), iam.origin]);
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(await count()).toBe(before);
+  const begun = await begin(configuration);
+  const other = new Browser(iam.origin);
+  const back = await enter(other, await other.open(begun.url.href));
+  await redeem(configuration, back.url, begun);
+  expect(await count()).toBe(before + 1);
+});
+
 test.each([
   [{ outcome: "slowed", retryAfterMs: 61_500 }, 429, "62", "Try again in 62 s"],
   [{ outcome: "busy" }, 503, "5", "Too many people"],

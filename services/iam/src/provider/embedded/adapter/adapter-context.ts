@@ -32,6 +32,8 @@ export interface AdapterContext {
    * with which it began.
    */
   mayStore(transaction: Transaction<ProviderTables>, accountId: string): Promise<boolean>;
+  /** The session of an account is stored: a login that the request completes has succeeded. */
+  loginStored(accountId: string): void;
   /** The error by which a request of a session that was ended meanwhile is refused. */
   sessionEnded(): Error;
   /** The hash of the browser that sends the request under way; undefined outside of requests of browsers. */
@@ -102,6 +104,16 @@ export function adapterContext(
       if (login === undefined || login.accountId !== accountId) return true;
       return options.accounts.holdPassword(transaction, accountId, login.passwordVersion);
     },
+    loginStored(accountId) {
+      const scope = requestScope.getStore();
+      const login = scope?.completedLogin;
+      if (scope === undefined || login?.newAt === undefined || login.accountId !== accountId)
+        return;
+      const { newAt: client, ...stored } = login;
+      scope.completedLogin = stored;
+      const details = { client };
+      recordEvent(options, { event: "login.succeeded", riskLevel: "LOW", accountId, details });
+    },
     sessionEnded: () => new errors.SessionNotFound("the session was ended"),
     browser: () => requestScope.getStore()?.browser?.hash,
     requester() {
@@ -141,12 +153,16 @@ export function adapterContext(
 }
 
 /** The login of an interaction whose page was answered; one of another version of the service has none that counts. */
-function loginOf({ result }: Payload): CompletedLogin | undefined {
+function loginOf({ result, prompt, params }: Payload): CompletedLogin | undefined {
   const { login } = (result ?? {}) as { readonly login?: Payload };
   if (login === undefined) return undefined;
   const { accountId, passwordVersion } = login;
   return {
     accountId: String(accountId),
     passwordVersion: typeof passwordVersion === "number" ? passwordVersion : -1,
+    // The result of a consent has the login before it too.
+    ...((prompt as Payload | undefined)?.["name"] === "login"
+      ? { newAt: String((params as Payload | undefined)?.["client_id"]) }
+      : {}),
   };
 }

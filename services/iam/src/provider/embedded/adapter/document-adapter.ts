@@ -77,6 +77,7 @@ export class DocumentAdapter {
         store,
       });
       if (!isSaved) throw this.#context.sessionEnded();
+      if (seen.kind === "browser") this.#context.loginStored(seen.accountId);
     } else if (approval !== undefined) {
       const { sessionUid, accountId } = approval;
       const mayStore = (tx: Transaction<ProviderTables>) => this.#context.mayStore(tx, accountId);

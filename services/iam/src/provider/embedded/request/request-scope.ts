@@ -40,6 +40,8 @@ export interface CompletedLogin {
   readonly accountId: string;
   /** Of the password that was entered. */
   readonly passwordVersion: number;
+  /** The client that it was begun at; absent where it was completed by an earlier request, such as before a consent. */
+  readonly newAt?: string;
 }
 
 /** An access token of ours, verified. */
