@@ -14,7 +14,8 @@ const MAY_CALL = /\(|\bcurrent_/i;
  * stored has changed since.
  */
 export class KnownRows {
-  #answers = new Map<CompiledQuery, Map<string, readonly unknown[]>>();
+  /** A query that nobody runs any more takes its answers along. */
+  #answers = new WeakMap<CompiledQuery, Map<string, readonly unknown[]>>();
   /** Whether the answer of a query depends on what is stored only. */
   readonly #isOfStored = new WeakMap<CompiledQuery, boolean>();
 
@@ -59,7 +60,7 @@ export class KnownRows {
   }
 
   clear(): void {
-    if (this.#answers.size > 0) this.#answers = new Map();
+    this.#answers = new WeakMap();
   }
 }
 

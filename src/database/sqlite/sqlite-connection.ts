@@ -38,6 +38,8 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
   #lastVersion: unknown;
   /** Whether a statement of this connection may have changed something since. */
   #hasWritten = true;
+  /** Whether a statement of this connection has run since: what it read, `mayHaveChanged` must have seen. */
+  #hasRun = true;
 
   /** @param patience - makes statements of `kysely` wait for another program's lock; all others fail at once */
   constructor(file: string, options: DatabaseSyncOptions = {}, patience?: BusyPatience) {
@@ -50,13 +52,14 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
 
   /** Runs statements without results. */
   execute(sql: string): void {
+    this.#hasRun = true;
     this.#hasWritten = true;
     this.#database.exec(sql);
   }
 
-  /** Whether a statement of this connection may have changed something since `mayHaveChanged`. */
-  get hasWritten(): boolean {
-    return this.#hasWritten;
+  /** Whether a statement of this connection has run since `mayHaveChanged`. */
+  get hasRun(): boolean {
+    return this.#hasRun;
   }
 
   /**
@@ -70,6 +73,7 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
     const isSame = version === this.#lastVersion && !this.#hasWritten;
     this.#lastVersion = version;
     this.#hasWritten = false;
+    this.#hasRun = false;
     return !isSame;
   }
 
@@ -91,6 +95,7 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
       how: (...values: SQLInputValue[]) => Result,
       parameters: readonly unknown[],
     ): Result => {
+      this.#hasRun = true;
       if (mayWrite) this.#hasWritten = true;
       return how.apply(statement, parameters as SQLInputValue[]);
     };

@@ -10,7 +10,7 @@ import type { SqliteConnection } from "./sqlite-connection.ts";
 export interface TurnReadsOptions {
   readonly connection: Pick<
     SqliteConnection<unknown>,
-    "prepare" | "prepareRead" | "isTransaction" | "hasWritten" | "mayHaveChanged"
+    "prepare" | "prepareRead" | "isTransaction" | "hasRun" | "mayHaveChanged"
   >;
   /** Whether another statement or a transaction has the connection. */
   readonly isTaken: () => boolean;
@@ -28,6 +28,8 @@ export interface TurnReadsOptions {
 const LOOK_EVERY_MS = 100;
 /** The most reads at once: other events are not delayed by more. */
 const AT_ONCE = 256;
+/** How long a turn may rely on what it was told of other processes, in milliseconds. */
+const TOLD_FOR_MS = 1;
 
 /**
  * Runs the reads of one turn of the event loop together at its end, in one transaction: to lock and
@@ -35,7 +37,8 @@ const AT_ONCE = 256;
  * stored before it.
  *
  * What was read before is answered at once, as long as nothing stored has changed. Whether another
- * process has changed something is asked once a turn: a request of the turn had come by then.
+ * process has changed something is asked once for all reads of a turn that follow within a millisecond:
+ * what it changes in between counts from the next question on.
  */
 export class TurnReads {
   readonly #options: TurnReadsOptions;
@@ -44,8 +47,11 @@ export class TurnReads {
   #waiting: DatabaseRead[] = [];
   /** When statements were allowed. */
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** The turn in which other processes had changed nothing. */
+  /** The turn in which other processes had changed nothing, and when that was. */
   #askedIn = -1;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  /** What was answered at once in the turn. */
+  #answered = 0;
 
   constructor(options: TurnReadsOptions) {
     this.#options = options;
@@ -58,7 +64,7 @@ export class TurnReads {
   read(read: DatabaseRead): void {
     if (read.isFirst && this.#isKnownCurrent()) {
       const rows = this.#known.find(read.query, read.parameters);
-      if (rows !== undefined) return read.resolve(rows);
+      if (rows !== undefined && ++this.#answered <= AT_ONCE) return read.resolve(rows);
     }
     this.#waiting.push(read);
     if (this.#waiting.length === 1) setImmediate(() => this.#runTurn());
@@ -81,12 +87,16 @@ export class TurnReads {
     // In a transaction SQLite does not say what others have changed since it began.
     if (isTaken()) return false;
     const turn = nodePerformance.nodeTiming.uvMetricsInfo?.loopCount;
-    if (turn === this.#askedIn && !connection.hasWritten) return true;
+    const now = performance.now();
+    const isTold = turn === this.#askedIn && now - this.#askedAt < TOLD_FOR_MS;
+    if (isTold && !connection.hasRun) return true;
+    if (turn !== this.#askedIn) this.#answered = 0;
     try {
-      this.#assertUsable();
+      this.#assertUsable(now);
       if (connection.mayHaveChanged()) this.#known.clear();
       // Not known to all versions of Node.js: it is asked for each read then.
       this.#askedIn = turn ?? -1;
+      this.#askedAt = now;
       return true;
     } catch {
       // The read is refused with the reason, or waits for another program's lock.

@@ -114,7 +114,11 @@ export class TurnBudget {
   /** Continues one, as far as it gets without waiting, and then the next one. */
   #release(): void {
     const proceed = this.isSpent ? undefined : this.#take();
-    if (proceed === undefined) return;
+    if (proceed === undefined) {
+      // The turn ends without a large response: the next one has its own beginning.
+      if (this.#spent === 0) this.#beganAt = undefined;
+      return;
+    }
     this.#beganAt ??= this.#clock.now();
     proceed();
     // Runs once no microtask is left, and so not before the call above has encoded its response.

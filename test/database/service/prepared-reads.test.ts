@@ -354,6 +354,53 @@ await onBoth("a prepared read", ({ kind, fresh }) => {
     await database.close();
   });
 
+  test("what a statement has read of another program's change, a prepared read sees as well", async () => {
+    const config = await fresh();
+    const database = await open(config);
+    const read = nameOf(database);
+    await add(database, "a", "A");
+    const program = new DatabaseSync(config.database.file as string);
+    for (let round = 0; round < 20; round++) {
+      await read.first({ id: "a" });
+      await read.first({ id: "a" });
+      program.exec(`update topics set name = 'changed ${round}'`);
+      const direct = await database.kysely.selectFrom("topics").select("name").execute();
+      expect(direct).toEqual([{ name: `changed ${round}` }]);
+      expect(await read.first({ id: "a" })).toEqual({ name: `changed ${round}` });
+    }
+    program.close();
+    await database.close();
+  });
+
+  test("a turn that takes long asks again what other programs have changed", async () => {
+    const config = await fresh();
+    const database = await open(config);
+    const read = nameOf(database);
+    await add(database, "a", "A");
+    await read.first({ id: "a" });
+    const program = new DatabaseSync(config.database.file as string);
+    const before = read.first({ id: "a" });
+    program.exec("update topics set name = 'changed'");
+    const end = performance.now() + 2;
+    while (performance.now() < end);
+    const after = read.first({ id: "a" });
+    expect([await before, await after]).toEqual([{ name: "A" }, { name: "changed" }]);
+    program.close();
+    await database.close();
+  });
+
+  test("others have their turns while known rows are read without end", async () => {
+    const database = await open();
+    const read = nameOf(database);
+    await add(database, "a", "A");
+    let isOver = false;
+    setTimeout(() => {
+      isOver = true;
+    });
+    while (!isOver) expect(await read.first({ id: "a" })).toEqual({ name: "A" });
+    await database.close();
+  });
+
   test("who changes a row that was read changes it for nobody else", async () => {
     const database = await open();
     const read = nameOf(database);

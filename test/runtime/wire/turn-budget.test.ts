@@ -118,6 +118,28 @@ test("after a turn that has spent its bytes, others have as much time as it took
   expect(now).toBeLessThan(65);
 });
 
+test("time without calls does not count as the work of a turn [TRANS-4]", async () => {
+  let [now, events] = [0, 0];
+  const clock: LoopClock = { now: () => now, events: () => ++events };
+  const budget = new TurnBudget(100, clock);
+  budget.spend(100, LARGE);
+  // It continues, and has nothing large to send.
+  const done = calls(budget, "a", { bytes: 0 });
+  while (done.length === 0) {
+    now++;
+    await nextTurn();
+  }
+  now += 60_000;
+  budget.spend(100, LARGE);
+  const later = calls(budget, "b", { bytes: 100 });
+  const from = now;
+  while (later.length === 0 && now < from + 100) {
+    now++;
+    await nextTurn();
+  }
+  expect(now - from).toBeLessThan(10);
+});
+
 test("a call that continued and took long has a turn of its own [TRANS-4]", async () => {
   const budget = new TurnBudget(100, QUIET);
   budget.spend(100, LARGE);

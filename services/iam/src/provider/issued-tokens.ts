@@ -118,6 +118,8 @@ export class IssuedTokens {
     }
     const keepUntil = Math.min(Math.ceil(exp * 1000) + clockSkewMs + CLOCKS_APART_MS, LAST_MS);
     const subject = typeof sub === "string" ? sub : "";
+    // Who repeats a revocation takes no other place: that of the token is kept until it expires.
+    if (await this.#isRevoked(jti)) return { outcome: "ended", id: jti };
     const isOver = subject !== "" && (await this.#quota.use(subject)) !== undefined;
     const subjectType = result.active ? typeOf(result.principal) : "user";
     await revocations.revoke(
@@ -143,17 +145,18 @@ export class IssuedTokens {
     }
   }
 
-  /** Whether a token was ended by its id; also of one that is not verified. */
+  /** Whether a token was ended by its id or its subject; also of one that is not verified. */
   async #isEnded(token: string): Promise<boolean> {
     const { jti, sub, iat } = claimsOf(token);
     if (typeof jti !== "string" || jti === "" || jti.length > LONGEST_ID) return false;
-    return this.#options.revocations.isRevoked({
-      jti,
-      sid: "",
-      sub: typeof sub === "string" ? sub : "",
-      subjectType: "user",
-      iat: typeof iat === "number" ? iat : 0,
-    });
+    const subject = typeof sub === "string" ? sub : "";
+    return this.#isRevoked(jti, subject, typeof iat === "number" ? iat : 0);
+  }
+
+  /** Whether a token is among the revocations: by its id alone where no subject is named. */
+  async #isRevoked(jti: string, sub = "", iat = 0): Promise<boolean> {
+    const token = { jti, sid: "", sub, subjectType: "user", iat };
+    return this.#options.revocations.isRevoked(token);
   }
 }
 

@@ -204,6 +204,20 @@ test("a token that the provider does not end has ended at services, and the call
     .toBe(401);
 });
 
+test("who repeats a revocation ends nothing else [IDP-15]", async () => {
+  const sub = "repeating";
+  const [token, kept] = [await issue("full", { sub }), await issue("full", { sub })];
+  const before = (await feedOf(full)).length;
+  for (let at = 0; at < 25; at++) expect((await revoke(full, token)).status).toBe(200);
+  expect((await feedOf(full)).length - before).toBe(1);
+  await expect
+    .poll(() => statusOf(full, token), { message: "the revoked token is refused" })
+    .toBe(401);
+  expect(await statusOf(full, kept)).toBe(200);
+  const refreshed = await refresh(full, await issue("full", { sub, ...REFRESH }));
+  expect(refreshed.status).toBe(200);
+});
+
 test("somebody who ends tokens without end takes few places among the revocations [IDP-15]", async () => {
   const before = (await feedOf(full)).length;
   const sub = "restless";
