@@ -118,7 +118,7 @@ export class CurrentUser {
   }
 
   #isOwnUser({ subjectType, organizationId }: Principal): boolean {
-    return subjectType === "user" && organizationId === this.#options.organization;
+    return subjectType === "user" && isOwn(organizationId, this.#options.organization);
   }
 
   #keyOf(principal: Principal): string {
@@ -191,15 +191,21 @@ function isSame(shown: Shown, profile: Profile | undefined, groups: readonly str
 
 /**
  * The key of what a caller keeps here. Ids are unique among callers of one type and organization; those of the
- * organization of this service go without its id, and no other key has their form.
+ * organization of this service, and those of whom no organization is named, go without its id, and no other key has
+ * their form.
  */
 export function subjectOf(
   { subjectType, subjectId, organizationId }: Principal,
   organization: string,
 ): string {
-  return organizationId === organization
+  return isOwn(organizationId, organization)
     ? `${subjectType}:${subjectId}`
     : JSON.stringify([subjectType, organizationId, subjectId]);
+}
+
+/** Not every gateway and every token names the organization. */
+function isOwn(organizationId: string, organization: string): boolean {
+  return organizationId === "" || organizationId === organization;
 }
 
 function assertValid(field: string, problem: string | undefined): void {

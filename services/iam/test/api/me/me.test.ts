@@ -231,6 +231,19 @@ test("of two changes at once one gets the error to read again", async () => {
   for (const { reason } of failed) expect(reason).toMatchObject({ code: "FAILED_PRECONDITION" });
 });
 
+test("a caller of whom no organization is named is the local user of that id [IAM-40]", async () => {
+  const caller = server.as({ user: alice, organizationId: "", name: "From the token" });
+  const unnamed = caller.grpc(IAMAuthService);
+  expect((await unnamed.getMe({})).user).toMatchObject({
+    name: "Alice Baker",
+    groups: ["staff"],
+  });
+  await unnamed.updateMe({ user: { name: "Al" } });
+  await unnamed.updateUserPreferences({ preferences: { language: "de" } });
+  expect((await client(alice).getMe({})).user?.name).toBe("Al");
+  expect((await client(alice).getUserPreferences({})).preferences?.language).toBe("de");
+});
+
 test("a caller of another organization shares nothing with the local user of the same id [IAM-40]", async () => {
   const stranger = server
     .as({ user: alice, organizationId: "other", name: "Mallory", email: "m@example.com" })
