@@ -1,11 +1,10 @@
 /** Random gRPC calls of a whole service, on its gRPC port and its HTTP port, in every mode; `oracle.ts` has the allowed outcomes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MODES } from "../hostile/support/world.ts";
 import { grpcLane } from "./grpc-lane.ts";
-import type { Mode } from "./oracle.ts";
 import { RUNS, runLanes, SEED } from "./run.ts";
 import { type Subject, startSubject } from "./subject.ts";
 
-const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
 const LANES = 16;
 /** A third of all inputs, half of it on each port. */
 const COUNT = Math.ceil(RUNS / 3 / MODES.length);

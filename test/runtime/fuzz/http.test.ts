@@ -1,11 +1,10 @@
 /** Random HTTP requests to a whole service, in every mode; `oracle.ts` has the allowed outcomes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MODES } from "../hostile/support/world.ts";
 import { httpLane } from "./http-lane.ts";
-import type { Mode } from "./oracle.ts";
 import { RUNS, runLanes, SEED } from "./run.ts";
 import { type Subject, startSubject } from "./subject.ts";
 
-const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
 const LANES = 12;
 /** A third of all inputs. */
 const COUNT = Math.ceil(RUNS / 3 / MODES.length);

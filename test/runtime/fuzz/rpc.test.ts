@@ -1,11 +1,10 @@
 /** Random calls of a whole service with Connect and gRPC-Web, over HTTP/1.1 and HTTP/2, in every mode. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Mode } from "./oracle.ts";
+import { MODES } from "../hostile/support/world.ts";
 import { rpcLane } from "./rpc-lane.ts";
 import { RUNS, runLanes, SEED } from "./run.ts";
 import { type Subject, startSubject } from "./subject.ts";
 
-const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
 const LANES = 16;
 /** A third of all inputs. */
 const COUNT = Math.ceil(RUNS / 3 / MODES.length);

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { AUTHN_MODES, type AuthnMode } from "../../../../src/api/authn-mode.ts";
 import type { CallContext, Principal } from "../../../../src/runtime/index.ts";
 import { bindVaultService } from "../../fixture/gen/acme/vault/v1/vault_server.ts";
 import { forwardFrom, type LocalPeer } from "../../support/local-peer.ts";
@@ -12,8 +13,9 @@ import {
   type VaultOptions,
 } from "../../support/vault-server.ts";
 
-export const MODES = ["gateway_trusted", "idp_jwt", "hybrid"] as const;
-export type Mode = (typeof MODES)[number];
+/** The modes that authenticate. */
+export type Mode = Exclude<AuthnMode, "disabled">;
+export const MODES: readonly Mode[] = AUTHN_MODES.filter((mode) => mode !== "disabled");
 
 /** The address of trusted callers; the others call from 127.0.0.1. */
 export const TRUSTED = "127.0.0.2";
