@@ -1,28 +1,32 @@
 /** How much of a model an explanation walks; what SpiceDB would answer is given. */
 import { afterEach, expect, test, vi } from "vitest";
 import type { Explanation } from "../../../src/authz/engine/requests.ts";
-import * as checks from "../../../src/authz/spicedb/check/checks.ts";
 import { explain } from "../../../src/authz/spicedb/check/explain.ts";
 import { ExplainReads } from "../../../src/authz/spicedb/check/explain-reads.ts";
 import type { SpicedbSession } from "../../../src/authz/spicedb/client/session.ts";
-import { revisionOf } from "../../../src/authz/spicedb/client/tokens.ts";
 import { modelOf, request } from "./fixture.ts";
 
-vi.mock("../../../src/authz/spicedb/check/checks.ts");
+const TOKEN = "GgYKBENOVEM=";
+const HAS_PERMISSION = 2;
+const NO_PERMISSION = 1;
+
 afterEach(() => void vi.restoreAllMocks());
 
 /** Explains `top` of a document, where SpiceDB grants what is named, and nothing is stored. */
 async function explained(document: string, isGranted: (name: string) => boolean) {
   const model = modelOf(`definition user {}\ndefinition document {\n${document}\n}`);
-  const revision = revisionOf("GgYKBENOVEM=");
-  const allowed = isGranted("top");
-  vi.mocked(checks.check).mockResolvedValue({ allowed, revision });
+  const permissionship = isGranted("top") ? HAS_PERMISSION : NO_PERMISSION;
   const direct = vi.spyOn(ExplainReads.prototype, "direct").mockResolvedValue(undefined);
   vi.spyOn(ExplainReads.prototype, "usersets").mockResolvedValue([]);
   const granted = vi
     .spyOn(ExplainReads.prototype, "granted")
     .mockImplementation(async (asked) => asked.map(({ relation = "" }) => isGranted(relation)));
-  const session = { model } as SpicedbSession;
+  const session = {
+    model,
+    validator: { check: () => undefined, isUnknownCaller: () => false },
+    freshness: { read: async () => ({ consistency: {}, atLeast: TOKEN, seen: () => undefined }) },
+    connection: { unary: async () => ({ permissionship, checkedAt: { token: TOKEN } }) },
+  } as unknown as SpicedbSession;
   const { explanation } = await explain(session, request("document:a#top@user:ann"));
   return { explanation, direct, granted };
 }
