@@ -16,6 +16,7 @@ const MAY_CALL = /\(|\bcurrent_/i;
 export class KnownRows {
   /** A query that nobody runs any more takes its answers along. */
   #answers = new WeakMap<CompiledQuery, Map<string, readonly unknown[]>>();
+  #isEmpty = true;
   /** Whether the answer of a query depends on what is stored only. */
   readonly #isOfStored = new WeakMap<CompiledQuery, boolean>();
 
@@ -40,6 +41,7 @@ export class KnownRows {
       if (!this.#keeps(query)) return;
       answers = new Map();
       this.#answers.set(query, answers);
+      this.#isEmpty = false;
     }
     if (answers.size >= ANSWERS) {
       const [oldest = ""] = answers.keys();
@@ -60,7 +62,10 @@ export class KnownRows {
   }
 
   clear(): void {
+    // Where writes come between all reads, nothing is kept.
+    if (this.#isEmpty) return;
     this.#answers = new WeakMap();
+    this.#isEmpty = true;
   }
 }
 

@@ -2,7 +2,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import {
   openServiceDatabase,
   type ServiceDatabase,
@@ -334,12 +334,21 @@ await onBoth("a prepared read", ({ kind, fresh }) => {
     await database.close();
   });
 
-  test("what another program changes is read again from the next turn on", async () => {
+  /** A row that is read, and another program that has the file open. */
+  async function openBesideProgram() {
     const config = await fresh();
     const database = await open(config);
-    const read = nameOf(database);
     await add(database, "a", "A");
     const program = new DatabaseSync(config.database.file as string);
+    onTestFinished(async () => {
+      program.close();
+      await database.close();
+    });
+    return { database, program, read: nameOf(database) };
+  }
+
+  test("what another program changes is read again from the next turn on", async () => {
+    const { program, read } = await openBesideProgram();
     for (let round = 0; round < 20; round++) {
       await nextTurn();
       program.exec(`update topics set name = 'changed ${round}'`);
@@ -350,16 +359,10 @@ await onBoth("a prepared read", ({ kind, fresh }) => {
     await nextTurn();
     program.exec("delete from topics");
     expect(await read.first({ id: "a" })).toBeUndefined();
-    program.close();
-    await database.close();
   });
 
   test("what a statement has read of another program's change, a prepared read sees as well", async () => {
-    const config = await fresh();
-    const database = await open(config);
-    const read = nameOf(database);
-    await add(database, "a", "A");
-    const program = new DatabaseSync(config.database.file as string);
+    const { database, program, read } = await openBesideProgram();
     for (let round = 0; round < 20; round++) {
       await read.first({ id: "a" });
       await read.first({ id: "a" });
@@ -368,25 +371,17 @@ await onBoth("a prepared read", ({ kind, fresh }) => {
       expect(direct).toEqual([{ name: `changed ${round}` }]);
       expect(await read.first({ id: "a" })).toEqual({ name: `changed ${round}` });
     }
-    program.close();
-    await database.close();
   });
 
   test("a turn that takes long asks again what other programs have changed", async () => {
-    const config = await fresh();
-    const database = await open(config);
-    const read = nameOf(database);
-    await add(database, "a", "A");
+    const { program, read } = await openBesideProgram();
     await read.first({ id: "a" });
-    const program = new DatabaseSync(config.database.file as string);
     const before = read.first({ id: "a" });
     program.exec("update topics set name = 'changed'");
     const end = performance.now() + 2;
     while (performance.now() < end);
     const after = read.first({ id: "a" });
     expect([await before, await after]).toEqual([{ name: "A" }, { name: "changed" }]);
-    program.close();
-    await database.close();
   });
 
   test("others have their turns while known rows are read without end", async () => {
