@@ -43,6 +43,7 @@ export {
   type TokenVerifier,
   type TokenVerifierOptions,
 } from "./authn/jwt/token-verifier.ts";
+export { reusableMessage } from "./binding/reusable-message.ts";
 export type { HttpRoute, HttpRouteVariable, ServiceBinding } from "./binding/service-binding.ts";
 export { deepFreeze, httpRoutes } from "./binding/service-binding.ts";
 export {
@@ -98,7 +99,6 @@ export type {
 export { creationId } from "./idempotency/creation-id.ts";
 export type { Job } from "./jobs/job.ts";
 export { isJobActive, type ObservedJob } from "./jobs/job-activity.ts";
-export { reusableMessage } from "./json/reusable-message.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
 export { redact } from "./logging/redaction/redaction.ts";
 export type { MetricSample, ServiceMetric } from "./observers/metrics/service-metric.ts";

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import {
   constants,
   type IncomingHttpHeaders,
@@ -34,6 +35,8 @@ type StreamListener = (
   headers: readonly string[],
 ) => void;
 
+/** Without what `Readable` does after it, which has no effect on a stream that is closed. */
+const removeListeners = EventEmitter.prototype.removeAllListeners;
 /**
  * The highest stream number: a GOAWAY with it announces the end, and still accepts streams on their
  * way.
@@ -229,7 +232,9 @@ export class Http2Connection {
  * at all of its memory. Until then, a closed stream would retain its whole call through its listeners.
  */
 function forget(stream: ServerHttp2Stream): void {
-  stream.removeAllListeners();
+  // Node's own listener for removals first: while there is one, each of the others is removed by itself.
+  removeListeners.call(stream, "removeListener");
+  removeListeners.call(stream);
   // One that nobody listens for would end the process.
   stream.on("error", ignore);
 }

@@ -7,8 +7,8 @@ import {
   type Registry,
 } from "@bufbuild/protobuf";
 import type { BoundMethod } from "../binding/bound-method.ts";
+import { onceEach } from "../binding/reusable-message.ts";
 import { compileMessageText } from "./message-text.ts";
-import { onceEach } from "./reusable-message.ts";
 
 /**
  * How messages are written: fields by their JSON names, and those without presence even if

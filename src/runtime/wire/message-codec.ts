@@ -1,4 +1,5 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { onceEach } from "../binding/reusable-message.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { responseTooLarge } from "./envelope.ts";
 import type { MessageDecoder } from "./message-decoder.ts";
@@ -16,7 +17,11 @@ export interface MessageLimits {
 
 /** How the messages of an RPC are encoded. */
 export interface MessageCodec extends MessageDecoder<Message> {
-  /** @throws ServiceError PAYLOAD_TOO_LARGE for a message that is larger than the limit */
+  /**
+   * The bytes of a reusable message are the same each time: nobody may change them.
+   *
+   * @throws ServiceError PAYLOAD_TOO_LARGE for a message that is larger than the limit
+   */
   encode(message: unknown): Uint8Array;
   /** The same as text, if the encoding is text. */
   encodeText?(message: unknown): string;
@@ -36,6 +41,7 @@ export function binaryCodec(
   { maxElements, maxResponseBytes }: MessageLimits,
 ): MessageCodec {
   const options = mayHoldExtensions(input) ? WITH_EXTENSIONS : WITHOUT_UNKNOWN;
+  const write = onceEach((message) => toBinary(output, message));
   return {
     decode(data, memory) {
       const { elements, bytes } = measureMessage(input, data);
@@ -50,7 +56,7 @@ export function binaryCodec(
       }
     },
     encode(message) {
-      const data = toBinary(output, message as Message);
+      const data = write(message as Message);
       if (data.length <= maxResponseBytes) return data;
       throw responseTooLarge(maxResponseBytes);
     },

@@ -1,4 +1,4 @@
-import type { AuthorizationEngine, CheckRequest } from "svc-access/authz";
+import type { AuthorizationEngine, CheckRequest, CheckResult } from "svc-access/authz";
 import type { CallContext } from "svc-access/runtime";
 import type { IAMPermissionServiceHandlers } from "../../../gen/svc/iam/v1/permission_server.ts";
 import type { ObjectReference, SubjectReference } from "../../../gen/svc/iam/v1/relationship_pb.ts";
@@ -9,6 +9,7 @@ import {
   toPage,
   toSubject,
 } from "../../ground/rpc/relationship-messages.ts";
+import { CheckAnswers } from "./check-answers.ts";
 import { askEngine, askEngineNow, checkErrorMessage } from "./engine-refusal.ts";
 import type { ServiceRights } from "./service-rights.ts";
 import { stepMessages } from "./step-messages.ts";
@@ -48,12 +49,14 @@ export function checkHandlers({ engine, rights }: CheckHandlersOptions): CheckHa
     return request;
   };
 
+  const answers = new CheckAnswers();
+
   return {
     async checkPermission(sent, call) {
       const request = readable(sent, call);
       if (engine.checkNow !== undefined && sent.consistency === undefined) {
         // At once: the signal of a call is only made when it is read, and nothing waits for a promise.
-        return askEngineNow(() => engine.checkNow?.(request) as { allowed: boolean });
+        return answers.of(askEngineNow(() => engine.checkNow?.(request) as CheckResult));
       }
       const options = toCallOptions(sent.consistency, call);
       return askEngine(() => engine.check(request, options));
