@@ -28,7 +28,7 @@ export interface TurnReadsOptions {
 const LOOK_EVERY_MS = 100;
 /** The most reads at once: other events are not delayed by more. */
 const AT_ONCE = 256;
-/** How long a turn may rely on what it was told of other processes, in milliseconds. */
+/** How long a turn may rely on what it knows of other processes, in milliseconds. */
 const TOLD_FOR_MS = 1;
 
 /**

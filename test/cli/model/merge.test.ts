@@ -144,7 +144,7 @@ describe("a model of a service on the engine iam", () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   }
 
-  test("that lacks what it names of IAM is told how to get it, and then merged", () => {
+  test("that lacks what it names of IAM gets a message that says how to get it, and is merged afterwards", () => {
     copyFileSync(join(ROOT, "model/iam.zed"), path("iam.zed"));
     write("own.zed", `definition user {}\n\n${ITEM}`);
     const { status, stdout, stderr } = run("merge", "own.zed", "iam.zed");
@@ -159,7 +159,7 @@ svc-access: own.zed: a model has all definitions that it names; copy group, serv
     expect(run("merge", "own.zed", "iam.zed").status).toBe(0);
   });
 
-  test("that has another group of its own is told to take that of IAM", () => {
+  test("that has another group of its own gets a message to take that of IAM", () => {
     copyFileSync(join(ROOT, "model/iam.zed"), path("iam.zed"));
     write("own.zed", `definition user {}\ndefinition group { relation member: user\n}\n${ITEM}`);
     const { status, stderr } = run("merge", "iam.zed", "own.zed");

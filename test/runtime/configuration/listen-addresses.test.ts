@@ -36,7 +36,7 @@ test.each<[string, object, ListenAddresses, object]>([
   ],
   ["a server that is null, without defaults", { server: { grpc: null } }, NONE, { server: {} }],
   [
-    "a server that is no section",
+    "a server that is not a section",
     { server: { http: 1 } },
     BOTH,
     { server: { ...OPENED, http: 1 } },

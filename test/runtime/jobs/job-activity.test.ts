@@ -65,7 +65,7 @@ test("a file that cannot be looked at is refused in one line", async () => {
 });
 
 await onBoth("whether a job is active", ({ fresh }) => {
-  test("is no without a database, and before its first start", async () => {
+  test("it is not, without a database and before its first start", async () => {
     expect(await isJobActive({}, JOB)).toBe(false);
     expect(await isJobActive(await fresh(), JOB)).toBe(false);
   });
@@ -84,7 +84,7 @@ await onBoth("whether a job is active", ({ fresh }) => {
     await database.close();
   });
 
-  test("is no after a run that ended, and no next one", async () => {
+  test("it is not, after a run that ended and has no next one", async () => {
     const config = await fresh();
     const database = await migrated(config);
     await write(database, 0, 100);
@@ -134,7 +134,7 @@ describe("whether a job is active, by a clock that only the test moves", () => {
     // No run can have set them: the clock was ahead.
     ["a lease that lasts too long", LEASE_MS + MINUTE, -MINUTE, 4100],
     ["a run that is due much later", 0, 60 * MINUTE, 5000],
-  ])("is no after %s, once an interval has passed", async (_, expires, due, least) => {
+  ])("it is not, after %s, once an interval has passed", async (_, expires, due, least) => {
     const config = fresh();
     const database = await migrated(config);
     stopTime();
@@ -146,7 +146,7 @@ describe("whether a job is active, by a clock that only the test moves", () => {
     await database.close();
   });
 
-  test("is no before the first run, and of another job", async () => {
+  test("it is not, before the first run, and of another job", async () => {
     const config = fresh();
     const database = await migrated(config);
     await database.kysely

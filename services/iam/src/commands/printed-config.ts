@@ -33,7 +33,7 @@ function maskedEntry(entry: Exclude<InternalCall["token"], string | undefined>[n
   };
 }
 
-/** An empty one is no secret, and is skipped. */
+/** An empty one is not a secret, and is skipped. */
 function masked(token: string): string {
   return token === "" ? "" : MASKED;
 }

@@ -54,7 +54,7 @@ describe.each(["query", "export", "follow"].map((name, turn) => ({ name, turn })
   },
 );
 
-test("a position that is none is refused with where positions come from [CMD-3]", async () => {
+test("what is not a position is refused with where positions come from [CMD-3]", async () => {
   expect(await line.run("audit", "follow", "--position", "x")).toEqual({
     status: 2,
     stdout: "",

@@ -289,7 +289,7 @@ describe("a file [CMD-3]:", () => {
   ];
   test.each(FILES)("%s", (_, args, message) => refused(args, message));
 
-  test("JSON that is no relationship is refused here, and a long one is cut", async () => {
+  test("JSON that is not a relationship is refused here, and a long one is cut", async () => {
     put("other.json", `{"resource": null, "note": "${"x".repeat(1000)}"}\n`);
     const message = /other\.json:1: "\{.{1,200}…" is not a valid relationship: write type:id/;
     await refused(["relationship", "import", "other.json"], message);

@@ -27,7 +27,7 @@ test("a configuration with problems is reported, each with its position [CMD-3]"
   expect((await run("config")).stderr).toMatch(/^Usage: svc-iam config/);
 });
 
-test("a configuration that cannot be read is no finding, but exit code 2 [CMD-3]", async () => {
+test("a configuration that cannot be read is not a finding: exit code 2 [CMD-3]", async () => {
   const binary = join(folder, "binary.yaml");
   writeFileSync(binary, Buffer.from([0xff, 0xfe, 0x00, 0x80]));
   for (const command of ["check", "print"]) {

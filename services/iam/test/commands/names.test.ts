@@ -26,7 +26,7 @@ test("an empty name is nobody's, also where somebody has no e-mail address [CMD-
   );
 });
 
-test("whoever may not look up names is told that one is taken for an id [CMD-2]", async () => {
+test("whoever may not look up names learns that one is taken for an id [CMD-2]", async () => {
   const answers: Answers = {
     listUsers: refused,
     listRelationships: refused,

@@ -6,7 +6,7 @@ import { MAIN } from "../support/run-program.ts";
 
 // Where each write fails as on a full disk.
 test.skipIf(!existsSync("/dev/full"))(
-  "a result that cannot be written is no answer, but exit code 2 [CMD-3]",
+  "a result that cannot be written leads to exit code 2 [CMD-3]",
   () => {
     const command = `"$0" "$1" completion bash > /dev/full`;
     const { status, stderr } = spawnSync("sh", ["-c", command, process.execPath, MAIN], {

@@ -58,7 +58,7 @@ const RETURNS = [
   MARKUP,
 ] as const;
 
-/** Markup that is no new password: the logins of later inputs use the old one. */
+/** Markup that is not a new password: the logins of later inputs use the old one. */
 const TOO_SHORT = MARKUP.slice(0, 11);
 
 /** A random request to the pages of browsers of a whole service. */

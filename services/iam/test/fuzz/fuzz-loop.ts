@@ -6,7 +6,7 @@ import type { FuzzRequest } from "./fuzz-texts.ts";
 const LANES = 8;
 /** Logins, codes and cookies are new again after so many inputs of a lane. */
 const FRESH_EVERY = 50;
-/** Whoever has no answer by then never has one: it is told with its input, before the test's own limit. */
+/** Whoever has no answer by then never has one: it is reported with its input, before the test's own limit. */
 const HANGS_AFTER_MS = 300_000;
 
 /** What is tried, and what is right. */

@@ -1,4 +1,4 @@
-/** What is wrong with a change that was permitted, judged by the oracle and by the design alone. */
+/** What is wrong with a change that was permitted, by the oracle and by the design alone. */
 import type { Relationship } from "svc-access/authz";
 import { ACCOUNTS, ORGANIZATION } from "./initial-state.ts";
 import { type Account, type Held, PlainRights, textOf } from "./plain-rights.ts";

@@ -35,7 +35,7 @@ export interface NodeRequestParts {
 }
 
 /**
- * Mounts a handler in the style of Node at a declared path, behind the whole chain: authentication,
+ * Mounts a handler in the style of Node at a declared path, after the whole chain: authentication,
  * rate limit, audit, and the limits of bodies. See `serveNode` for what it gets.
  *
  * @throws TypeError if `mount` is not a part of the path

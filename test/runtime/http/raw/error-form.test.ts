@@ -313,7 +313,7 @@ test("a method that is missing falls back too", async () => {
   expect(await response.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
 });
 
-test("the log has the status that is sent, also of a request that is no call", async () => {
+test("the log has the status that is sent, also of a request that is not a call", async () => {
   const response = await fetch(url("/teapot"), { method: "DELETE" });
   expect(response.status).toBe(418);
   const id = response.headers.get("x-request-id") as string;

@@ -3,7 +3,7 @@ import type { Call } from "../../../../src/runtime/call/call.ts";
 import { recordReplacement } from "../../../../src/runtime/http/raw/raw-answer.ts";
 
 test.each([400.5, 599.25, 600, Number.NaN])(
-  "%d is no error of a handler: it cannot be sent",
+  "%d is not an error of a handler: it cannot be sent",
   (status) => {
     const call = {} as Call;
     recordReplacement(call, { status, body: "" });

@@ -125,7 +125,7 @@ describe("the cause that a handler names", () => {
     });
   });
 
-  test("is in the line of a redirect, which is no error of HTTP", async () => {
+  test("is in the line of a redirect, which is not an error of HTTP", async () => {
     const line = await lineOf(named(new Error("a defect"), 303));
     expect(line).toMatchObject({ level: "error", code: "OK", error: { message: "a defect" } });
     vault.lines.length = 0;

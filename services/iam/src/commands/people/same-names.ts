@@ -7,7 +7,7 @@ import { say } from "../run/run-command.ts";
 /** The most ids that a warning has. */
 const MOST = 5;
 
-/** Warns that others have the name that something got: it is no error, but commands then need ids. */
+/** Warns that others have the name that something got: it is not an error, but commands then need ids. */
 export async function warnOfSameName(
   connection: Connection,
   type: "group" | "service_account",

@@ -8,7 +8,7 @@ const LIMIT_MS = 5000;
  * command is for does not depend on it, so none of its errors may end the command.
  *
  * @param read ends when the signal aborts
- * @param failed is told of the error
+ * @param failed is notified of the error
  */
 export async function ifKnown<Answer>(
   read: (signal: AbortSignal) => Promise<Answer>,

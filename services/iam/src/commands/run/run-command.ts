@@ -41,7 +41,7 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
     say(`the result cannot be written: ${problemOf(error) ?? error.message}`);
     process.exit(EXIT.failed);
   });
-  // A message that nobody reads is no reason to leave the work undone.
+  // The work is done even if nobody reads the message.
   process.stderr.on("error", () => {});
   try {
     process.exitCode = await command();

@@ -58,7 +58,7 @@ export class OutsideValues {
    *
    * @param otherwise what its caller can do if it cannot be read anywhere any more
    * @returns undefined if it was never sealed for its place
-   * @throws ServiceError ABORTED if a key is missing here: another replica may have sealed it. It is no outage of the
+   * @throws ServiceError ABORTED if a key is missing here: another replica may have sealed it. It is not an outage of the
    * service: anybody can name a key that there is not, and one may be removed for good
    */
   open(value: string, place: SealedPlace, otherwise = "begin anew"): string | undefined {

@@ -79,7 +79,7 @@ export class Factors {
   async #verifyCode(accountId: string, code: string, address: string): Promise<CodeResult> {
     const { throttle, quota } = this.#options;
     const key = `second factor of ${accountId}`;
-    // First, and without counting: attempts that others have used up are no failures of this address.
+    // First, and without counting: attempts that others have used up are not failures of this address.
     const over = await quota.wait(accountId);
     if (over !== undefined) return { outcome: "slowed", retryAfterMs: over };
     const permission = await throttle.begin(key, address);

@@ -11,7 +11,7 @@ import { sqlite } from "../../support/databases.ts";
 const START = 1_800_000_000_000;
 const SPAN = 900_000;
 
-test("attempts that others have used up are no failures of the own address [FACTOR-5]", async () => {
+test("attempts that others have used up are not failures of the own address [FACTOR-5]", async () => {
   const clock = { now: START };
   const now = () => clock.now;
   const kysely = (await sqlite()).open().kysely as unknown as Kysely<UserTables>;

@@ -57,7 +57,7 @@ test.each([
   expect(await since()).toEqual([expected, 0]);
 });
 
-test("a request without credentials is no attempt", async () => {
+test("a request without credentials is not an attempt", async () => {
   const fields = { grant_type: "authorization_code", code: "x", client_id: CONSOLE.id };
   expect((await send("/token", fields)).status).toBe(401);
   expect(await since()).toEqual([0, 0]);

@@ -75,7 +75,7 @@ const REFUSALS: readonly Refusal[] = [
     description: /no such page/,
   },
   { path: "/token/%ff", status: 400, error: "invalid_request" },
-  // Whoever asks: it is no page.
+  // Whoever asks: it is not a page.
   {
     method: "DELETE",
     path: "/token",

@@ -89,7 +89,7 @@ test.each([
 });
 
 test.each(["multipart/form-data; boundary=x", "application/json", "text/plain; x=y"])(
-  "a body of the type %s is no form",
+  "a body of the type %s is not a form",
   async (type) => {
     const { user_code, fields, send } = await shown();
     const sent = await send(type, Buffer.from(text({ user_code, ...fields })));

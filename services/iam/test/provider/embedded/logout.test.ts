@@ -45,7 +45,7 @@ afterAll(async () => {
 
 async function expectTold(sid: unknown) {
   await expect
-    .poll(() => received.length, { message: "the client is told of a logout" })
+    .poll(() => received.length, { message: "the client is notified of a logout" })
     .toBeGreaterThan(0);
   const token = received.pop() ?? "";
   const keys = createRemoteJWKSet(new URL(`${iam.issuer}/jwks`));
@@ -180,7 +180,7 @@ test("nobody waits for a client that does not answer", async () => {
   expect((await browser.submit(page, { logout: "yes" })).text).toContain("Logged out");
   await logIn(app, new Browser(patient.origin));
   expect(await patient.provider.endSessions(ALICE.id)).toBe(1);
-  await expect.poll(() => received.length, { message: "the client is told of both" }).toBe(2);
+  await expect.poll(() => received.length, { message: "the client is notified of both" }).toBe(2);
   expect(patient.logged).toEqual([]);
   received.length = 0;
 });

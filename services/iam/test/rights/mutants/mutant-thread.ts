@@ -3,7 +3,7 @@ import { registerHooks } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { type Mutant, mutate } from "./mutant.ts";
 
-/** What the thread is told. */
+/** What the thread gets. */
 export interface Search {
   readonly mutant: Mutant;
   readonly seed: number;

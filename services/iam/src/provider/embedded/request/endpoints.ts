@@ -45,7 +45,7 @@ export function evadesLimit(path: string): boolean {
   return endpoint !== path && LIMITED.test(endpoint);
 }
 
-/** The methods of an endpoint, except OPTIONS; undefined for what is no endpoint. @param path of `endpointPath` */
+/** The methods of an endpoint, except OPTIONS; undefined for what is not an endpoint. @param path of `endpointPath` */
 export function endpointMethods(path: string): readonly string[] | undefined {
   return ENDPOINT_METHODS.get(path) ?? (CONTINUED.test(path) ? ["GET", "HEAD"] : undefined);
 }

@@ -47,7 +47,7 @@ export function oauthError(
   };
 }
 
-/** The header `Allow` of an endpoint; undefined for what is no endpoint. */
+/** The header `Allow` of an endpoint; undefined for what is not an endpoint. */
 export function allowOf(endpoint: string): string | undefined {
   const methods = endpointMethods(endpoint);
   return methods && [...methods, "OPTIONS"].join(", ");

@@ -10,7 +10,7 @@ import { allowOf, type FailedRequest, oauthError } from "./oauth-error.ts";
  *
  * @param endpoint the path below the issuer
  * @returns undefined for the methods that it has
- * @throws ServiceError RESOURCE_NOT_FOUND for what is no endpoint
+ * @throws ServiceError RESOURCE_NOT_FOUND for what is not an endpoint
  */
 export function otherMethod(
   endpoint: string,
