@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
-import { FRAMING_HEADERS } from "../call/call-headers.ts";
 import { REQUEST_ID_HEADER } from "../call/call-ids.ts";
+import { RESERVED_OF_GRPC } from "../call/reserved-headers.ts";
 import { type ResponseMetadata, sentValue } from "../call/response-fields.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { CodecName } from "../rpc/rpc-exchange.ts";
@@ -13,8 +13,6 @@ export const ACCEPT_ENCODING_HEADER = "grpc-accept-encoding";
 
 const ACCEPTED_ENCODINGS = ENCODING_NAMES.join(",");
 
-/** Headers of the protocol itself, which handlers cannot set. */
-const RESERVED = new RegExp(`^(:|grpc-|(${FRAMING_HEADERS.join("|")})$)`);
 const CONTENT_TYPES = { proto: "application/grpc+proto", json: "application/grpc+json" } as const;
 
 /**
@@ -41,7 +39,7 @@ export function responseHeaders(
 export function ownMetadata(own: ResponseMetadata): OutgoingHttpHeaders {
   const metadata: OutgoingHttpHeaders = {};
   for (const [name, value] of own) {
-    if (RESERVED.test(name) || name === REQUEST_ID_HEADER) continue;
+    if (RESERVED_OF_GRPC.test(name) || name === REQUEST_ID_HEADER) continue;
     metadata[name] =
       typeof value === "string"
         ? sentValue(name, value)

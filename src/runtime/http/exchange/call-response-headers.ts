@@ -1,14 +1,7 @@
 import type { Call } from "../../call/call.ts";
-import { FRAMING_HEADERS } from "../../call/call-headers.ts";
 import { CHALLENGES } from "../../call/credential-kinds.ts";
+import { RESERVED_OF_HTTP } from "../../call/reserved-headers.ts";
 import { retryAfter, type ServiceError } from "../../error/service-error.ts";
-
-/** Headers that this server sets itself, in response-head.ts, and handlers cannot set. */
-const RESERVED: ReadonlySet<string> = new Set([
-  ...FRAMING_HEADERS,
-  "x-content-type-options",
-  "x-request-id",
-]);
 
 /** The headers of a call's response: those of the handler, and the mandatory ones. */
 export function callHeaders(call: Call | undefined, contentType: string | undefined): string[] {
@@ -19,7 +12,7 @@ export function callHeaders(call: Call | undefined, contentType: string | undefi
   if (set !== undefined) {
     for (const [name, value] of set) {
       if (name === "cache-control") isCacheable = true;
-      if (!RESERVED.has(name)) pushHeader(headers, name, value);
+      if (!RESERVED_OF_HTTP.has(name)) pushHeader(headers, name, value);
     }
   }
   if (!isCacheable) headers.push("Cache-Control", "no-store");

@@ -1,12 +1,7 @@
+import { RESERVED_OF_RAW } from "../../call/reserved-headers.ts";
 import { checkFields } from "../../call/response-fields.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { RawResponse } from "./raw-handler.ts";
-
-const NOT_TO_SET: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "transfer-encoding",
-]);
 
 /**
  * Adds the headers of a handler to those of a response; they replace those of the same name that the
@@ -21,7 +16,7 @@ export function replaceHeaders(
 ): void {
   for (const [name, value] of Object.entries(own)) {
     const lower = name.toLowerCase();
-    if (NOT_TO_SET.has(lower)) continue;
+    if (RESERVED_OF_RAW.has(lower)) continue;
     exchange.hasHandlerHeaders = true;
     if (lower === "x-request-id") {
       exchange.shownRequestId = String(value);

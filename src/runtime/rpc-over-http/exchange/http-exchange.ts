@@ -1,5 +1,6 @@
-import { type CallHeaders, FRAMING_HEADERS } from "../../call/call-headers.ts";
+import type { CallHeaders } from "../../call/call-headers.ts";
 import { REQUEST_ID_HEADER } from "../../call/call-ids.ts";
+import { RESERVED_OF_WEB } from "../../call/reserved-headers.ts";
 import { type ResponseMetadata, sentValue } from "../../call/response-fields.ts";
 import type { Transport } from "../../call/transports.ts";
 import { ServiceError } from "../../error/service-error.ts";
@@ -124,17 +125,6 @@ export abstract class HttpRpcExchange {
   }
 }
 
-/** Headers of the protocols themselves, which handlers cannot set. */
-const RESERVED = new RegExp(
-  `^(:|grpc-|connect-|trailer-|access-control-|content-|(${[
-    ...FRAMING_HEADERS,
-    "accept-encoding",
-    "cache-control",
-    "vary",
-    "x-content-type-options",
-  ].join("|")})$)`,
-);
-
 /** The headers of a handler in wire form: binary values in base64 without padding. */
 export function sentMetadata(
   own: ResponseMetadata | undefined,
@@ -142,7 +132,7 @@ export function sentMetadata(
   if (own === undefined) return [];
   const sent: [string, readonly string[]][] = [];
   for (const [name, value] of own) {
-    if (RESERVED.test(name) || name === REQUEST_ID_HEADER) continue;
+    if (RESERVED_OF_WEB.test(name) || name === REQUEST_ID_HEADER) continue;
     const values = typeof value === "string" ? [value] : value;
     sent.push([name, values.map((each) => sentValue(name, each))]);
   }
