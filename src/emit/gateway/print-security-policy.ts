@@ -1,3 +1,10 @@
+import {
+  CORS_METHODS,
+  CORS_REQUEST_HEADERS,
+  exposedBy,
+  RPC_EXPOSED_HEADERS,
+  RPC_REQUEST_HEADERS,
+} from "../../api/cors-headers.ts";
 import type { FrontendPlan } from "./plan.ts";
 import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan, SessionPlan } from "./plan-policies.ts";
 
@@ -93,16 +100,12 @@ function ownerRules(provider: string, owners: readonly string[]): Record<string,
 function corsSpec(cors: CorsPlan): Record<string, unknown> {
   return {
     allowOrigins: cors.origins,
-    allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+    allowMethods: [...CORS_METHODS],
     allowHeaders: [
-      "Authorization",
-      "Content-Type",
-      "X-Request-ID",
-      "X-Trace-ID",
-      "Idempotency-Key",
+      ...CORS_REQUEST_HEADERS,
       "Traceparent",
       "Tracestate",
-      ...(cors.connect ? CONNECT_HEADERS : []),
+      ...(cors.connect ? RPC_REQUEST_HEADERS : []),
     ],
     exposeHeaders: exposedHeaders(cors),
     maxAge: "3600s",
@@ -112,34 +115,5 @@ function corsSpec(cors: CorsPlan): Record<string, unknown> {
 
 /** The response headers that pages of other origins may read. */
 export function exposedHeaders({ connect }: CorsPlan): string[] {
-  return [
-    "X-Request-ID",
-    "Content-Length",
-    "Idempotent-Replayed",
-    ...(connect ? CONNECT_EXPOSED_HEADERS : []),
-  ];
+  return [...exposedBy("edge"), ...(connect ? RPC_EXPOSED_HEADERS : [])];
 }
-
-// The lists of the service's own CORS, which the edge's replaces: `src/runtime/http/exchange/cors.ts`.
-const CONNECT_HEADERS = [
-  "Connect-Protocol-Version",
-  "Connect-Timeout-Ms",
-  "Connect-Content-Encoding",
-  "Connect-Accept-Encoding",
-  "Content-Encoding",
-  "Grpc-Timeout",
-  "Grpc-Encoding",
-  "Grpc-Accept-Encoding",
-  "X-Grpc-Web",
-  "X-User-Agent",
-];
-const CONNECT_EXPOSED_HEADERS = [
-  "Content-Encoding",
-  "Connect-Content-Encoding",
-  "Connect-Accept-Encoding",
-  "Grpc-Status",
-  "Grpc-Message",
-  "Grpc-Status-Details-Bin",
-  "Grpc-Encoding",
-  "Grpc-Accept-Encoding",
-];

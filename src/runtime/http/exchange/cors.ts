@@ -1,3 +1,10 @@
+import {
+  CORS_METHODS,
+  CORS_REQUEST_HEADERS,
+  exposedBy,
+  RPC_EXPOSED_HEADERS,
+  RPC_REQUEST_HEADERS,
+} from "../../../api/cors-headers.ts";
 import { type CallHeaders, single } from "../../call/call-headers.ts";
 
 /** Which other origins may call (the `cors` of the configuration). */
@@ -6,46 +13,9 @@ export interface CorsConfig {
   readonly max_age_seconds: number;
 }
 
-// The lists of TRANS-5 in docs/requirements.md.
-const METHODS = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
-const OWN_HEADERS = [
-  "Authorization",
-  "Content-Type",
-  "X-Request-ID",
-  "X-Trace-ID",
-  "Idempotency-Key",
-];
-/** The headers of Connect and gRPC-Web that their clients in browsers send. */
-const RPC_HEADERS = [
-  "Connect-Protocol-Version",
-  "Connect-Timeout-Ms",
-  "Connect-Content-Encoding",
-  "Connect-Accept-Encoding",
-  "Content-Encoding",
-  "Grpc-Timeout",
-  "Grpc-Encoding",
-  "Grpc-Accept-Encoding",
-  "X-Grpc-Web",
-  "X-User-Agent",
-];
-const HEADERS = [...OWN_HEADERS, ...RPC_HEADERS].join(", ");
-const EXPOSED = [
-  "X-Request-ID",
-  "Idempotent-Replayed",
-  "Retry-After",
-  "RateLimit-Limit",
-  "RateLimit-Remaining",
-  "RateLimit-Reset",
-  "RateLimit-Policy",
-  "Content-Encoding",
-  "Connect-Content-Encoding",
-  "Connect-Accept-Encoding",
-  "Grpc-Status",
-  "Grpc-Message",
-  "Grpc-Status-Details-Bin",
-  "Grpc-Encoding",
-  "Grpc-Accept-Encoding",
-].join(", ");
+const METHODS = CORS_METHODS.join(", ");
+const HEADERS = [...CORS_REQUEST_HEADERS, ...RPC_REQUEST_HEADERS].join(", ");
+const EXPOSED = [...exposedBy("service"), ...RPC_EXPOSED_HEADERS].join(", ");
 
 /**
  * Cross-origin requests. An origin is allowed if the list contains exactly this origin: no suffix,
