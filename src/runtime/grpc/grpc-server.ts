@@ -3,13 +3,9 @@ import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "../http2/conne
 import type { ArrivedStream } from "../http2/http2-connection.ts";
 import { Http2Connections } from "../http2/http2-connections.ts";
 import { Http2Headers } from "../http2/http2-headers.ts";
-import {
-  type ListeningAddress,
-  type ListeningServer,
-  listen,
-  parseAddress,
-} from "../port/listen.ts";
+import { listen, parseAddress } from "../port/listen.ts";
 import { Port } from "../port/port.ts";
+import type { ListeningAddress, ListeningServer } from "../port/transport-server.ts";
 import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 import {
   type GrpcServerConfig,

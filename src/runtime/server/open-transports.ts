@@ -9,7 +9,7 @@ import type { HttpServerOptions, HttpTransport } from "../http/server/http-serve
 import type { ConnectionLimits } from "../http2/connection-limits.ts";
 import type { AccessLog } from "../observers/access-log/access-log.ts";
 import type { Metrics } from "../observers/metrics/metrics.ts";
-import type { TransportServer } from "../port/listen.ts";
+import type { TransportServer } from "../port/transport-server.ts";
 import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 import { largestMessageBytes } from "../wire/message-memory.ts";
 import type { ServerPlan } from "./plan-server.ts";

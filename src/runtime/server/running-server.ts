@@ -10,7 +10,7 @@ import type { RuntimeEvents } from "../events/runtime-events.ts";
 import type { ServerJobs } from "../jobs/open-jobs.ts";
 import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { AccessLog } from "../observers/access-log/access-log.ts";
-import type { ListeningAddress, TransportServer } from "../port/listen.ts";
+import type { ListeningAddress, TransportServer } from "../port/transport-server.ts";
 import type { RoutePublisher } from "../registry/route-publisher.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { Cleanup } from "./cleanup.ts";

@@ -10,7 +10,10 @@ import {
   createHttpServer,
   type HttpServerOptions,
 } from "../../../src/runtime/http/server/http-server.ts";
-import type { ListeningAddress, TransportServer } from "../../../src/runtime/port/listen.ts";
+import type {
+  ListeningAddress,
+  TransportServer,
+} from "../../../src/runtime/port/transport-server.ts";
 import { openChain } from "../support/open-chain.ts";
 import { ThingService } from "./fixture/thing_pb.ts";
 

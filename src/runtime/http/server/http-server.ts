@@ -13,8 +13,9 @@ import type { ArrivedStream, Http2Connection } from "../../http2/http2-connectio
 import { Http2Connections } from "../../http2/http2-connections.ts";
 import { Http2Headers } from "../../http2/http2-headers.ts";
 import { EventLoopTurn } from "../../port/event-loop-turn.ts";
-import { type ListeningAddress, listen, type TransportServer } from "../../port/listen.ts";
+import { listen } from "../../port/listen.ts";
 import { Port } from "../../port/port.ts";
+import type { ListeningAddress, TransportServer } from "../../port/transport-server.ts";
 import { type RequestBudget, requestBudget } from "../../wire/message-budget.ts";
 import { type Connection, Connections } from "../exchange/connections.ts";
 import { Cors } from "../exchange/cors.ts";

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../../common/logger.ts";
-import { type ListeningAddress, type ListeningServer, listen } from "../../port/listen.ts";
+import { listen } from "../../port/listen.ts";
+import type { ListeningAddress, ListeningServer } from "../../port/transport-server.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Where metrics are served; by the names of the configuration (`server.metrics`). */

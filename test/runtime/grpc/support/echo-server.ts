@@ -2,7 +2,7 @@ import {
   createGrpcServer,
   type GrpcServerOptions,
 } from "../../../../src/runtime/grpc/grpc-server.ts";
-import type { TransportServer } from "../../../../src/runtime/port/listen.ts";
+import type { TransportServer } from "../../../../src/runtime/port/transport-server.ts";
 import { type ChainParts, openChain } from "../../support/open-chain.ts";
 import { boundMethods, type EchoHandlers } from "./echo-methods.ts";
 

@@ -6,7 +6,10 @@ import {
   createHttpServer,
   type HttpServerOptions,
 } from "../../../../src/runtime/http/server/http-server.ts";
-import type { ListeningAddress, TransportServer } from "../../../../src/runtime/port/listen.ts";
+import type {
+  ListeningAddress,
+  TransportServer,
+} from "../../../../src/runtime/port/transport-server.ts";
 import { WebProtocols } from "../../../../src/runtime/rpc-over-http/web-protocols.ts";
 import type { RequestBudget } from "../../../../src/runtime/wire/message-budget.ts";
 import { boundMethods, type EchoHandlers } from "../../grpc/support/echo-methods.ts";

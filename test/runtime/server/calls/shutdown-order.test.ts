@@ -6,7 +6,7 @@ import { StartUpError } from "../../../../src/runtime/error/start-up-error.ts";
 import { NO_EVENTS } from "../../../../src/runtime/events/runtime-events.ts";
 import { createLogger } from "../../../../src/runtime/logging/create-logger.ts";
 import { AccessLog } from "../../../../src/runtime/observers/access-log/access-log.ts";
-import type { TransportServer } from "../../../../src/runtime/port/listen.ts";
+import type { TransportServer } from "../../../../src/runtime/port/transport-server.ts";
 import { CallsUnderWay } from "../../../../src/runtime/server/calls-under-way.ts";
 import { Cleanup } from "../../../../src/runtime/server/cleanup.ts";
 import { ServerReadiness } from "../../../../src/runtime/server/readiness.ts";
