@@ -1,6 +1,7 @@
 import type { DescExtension, DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { BoundMethod } from "../binding/bound-method.ts";
+import type { CallHeaders } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Exchange } from "../http/exchange/exchange.ts";
 import type { RequestTarget } from "../http/routing/request-target.ts";
@@ -58,6 +59,11 @@ export class WebProtocols implements RpcProtocols {
   methods(path: string): readonly string[] {
     if (this.#mayGet.has(path)) return GET_AND_POST;
     return this.#options.find(path) === undefined ? [] : POST;
+  }
+
+  isSpokenIn(headers: CallHeaders): boolean {
+    if (headers.all(VERSION_HEADER).length > 0) return true;
+    return headers.all("content-type").some((type) => OWN_TYPE.test(type));
   }
 
   #posted(http: Exchange, path: string, { isStreaming }: ServedRpc): RpcExchange | undefined {
@@ -178,6 +184,18 @@ const TYPES: ReadonlyMap<string, SpokenProtocol> = new Map([
   ["application/grpc-web-text", { name: "grpc_web_text", codec: "proto" }],
   ["application/grpc-web-text+proto", { name: "grpc_web_text", codec: "proto" }],
 ]);
+
+/** The type that routes have too. */
+const SHARED_TYPE = "application/json";
+
+/** The families of the other types: what begins so is of these protocols, also with a codec that they do not have. */
+const FAMILIES: ReadonlySet<string> = new Set(
+  [...TYPES.keys()]
+    .filter((type) => type !== SHARED_TYPE)
+    .map((type) => type.replace(/[-+].*$/, "")),
+);
+
+const OWN_TYPE = new RegExp(`^(?:${[...FAMILIES].join("|")})`, "i");
 
 /** The only parameter that does not change the meaning of the type. */
 const WITH_CHARSET = /^([^\s;]+)[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;

@@ -1,5 +1,6 @@
 import type { BoundMethod } from "../../binding/bound-method.ts";
 import type { Call } from "../../call/call.ts";
+import type { CallHeaders } from "../../call/call-headers.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import type { ErrorContent, Exchange } from "../exchange/exchange.ts";
 import type { RequestTarget } from "./request-target.ts";
@@ -40,6 +41,8 @@ export interface RpcProtocols {
    * @throws ServiceError for a request of a protocol that this RPC does not support
    */
   serve(exchange: Exchange, target: RequestTarget): boolean;
+  /** Whether the headers are of one of these protocols, also in a form of it that is not known. */
+  isSpokenIn(headers: CallHeaders): boolean;
   /** The methods that a path supports for these protocols; none if it is not an RPC's. */
   methods(path: string): readonly string[];
 }

@@ -22,8 +22,6 @@ import type { Router } from "../routing/router.ts";
 import type { Probe } from "./probe.ts";
 import { checkHead } from "./request-head.ts";
 
-const RPC_TYPE = /^application\/(?:proto|connect|grpc)/i;
-
 /** What of a request is in the log of a response that could not be sent. */
 export type FaultyCall = Pick<Call, "rpc" | "requestId">;
 
@@ -241,8 +239,7 @@ export class Dispatcher {
   #isOfRpc({ incoming, headers }: Exchange): boolean {
     const { protocols } = this.#parts;
     if (protocols === undefined) return false;
-    if (headers.all("connect-protocol-version").length > 0) return true;
-    if (headers.all("content-type").some((type) => RPC_TYPE.test(type))) return true;
+    if (protocols.isSpokenIn(headers)) return true;
     return protocols.methods(pathAndQuery(incoming.url ?? "").path).length > 0;
   }
 

@@ -13,6 +13,7 @@ test.each([
       serve() {
         throw new ServiceError(code, "of the program");
       },
+      isSpokenIn: () => false,
       methods: () => ["POST"],
     },
   });
