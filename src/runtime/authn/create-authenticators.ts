@@ -21,10 +21,10 @@ export interface AuthenticatorDependencies {
   /** Reads the key set of the provider; absent, it is fetched. */
   readonly keySet?: (() => Promise<object>) | undefined;
   /**
-   * Further kinds of credentials, such as a session cookie; called last, and not at all if
+   * Those of further kinds of credentials, such as a session cookie; called last, and not at all if
    * authentication is off.
    */
-  readonly further?: readonly Authenticator[] | undefined;
+  readonly authenticators?: readonly Authenticator[] | undefined;
   /**
    * Registers the function that ends the reading of files; absent, it continues until the process
    * ends.
@@ -45,7 +45,7 @@ export function createAuthenticators(
   const { authn } = config.security;
   const internal = authn.internal_call.enabled ? [createInternal(config, dependencies)] : [];
   if (!authn.enabled) return internal;
-  const further = dependencies.further ?? [];
+  const { authenticators: further = [] } = dependencies;
   switch (authn.mode) {
     case "gateway_trusted":
       return [...internal, new GatewayHeadersAuthenticator(), ...further];

@@ -10,13 +10,13 @@ import type { AuthenticatorDependencies } from "./create-authenticators.ts";
  */
 export function createMissingCallerLog(
   config: ServiceConfig,
-  { logger, further = [] }: Pick<AuthenticatorDependencies, "logger" | "further">,
+  { logger, authenticators = [] }: Pick<AuthenticatorDependencies, "logger" | "authenticators">,
 ): (call: Call) => void {
   const { enabled, mode, internal_call: internal } = config.security.authn;
   const used = enabled ? mode : "disabled";
   const sources = AUTHN_SOURCES[used];
   const kinds = CREDENTIAL_KINDS.flatMap((kind) => credentialTraits(kind).mode ?? []);
-  const custom = used === "disabled" ? [] : further.map(({ name }) => name);
+  const custom = used === "disabled" ? [] : authenticators.map(({ name }) => name);
   const read = [
     ...kinds.flatMap(({ source, what }) => (sources[source] ? [what] : [])),
     ...(internal.enabled ? [`an internal token in ${internal.header}`] : []),

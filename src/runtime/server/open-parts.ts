@@ -170,7 +170,7 @@ export function chainParts(
       logger,
       revocations,
       keySet: options.keySet,
-      further: options.authenticators,
+      authenticators: options.authenticators,
       onClose,
     }),
     before: options.before ?? [],

@@ -90,7 +90,7 @@ describe("every mode that authenticates", () => {
   test.each(["gateway_trusted", "idp_jwt", "hybrid"])(
     "%s: internal tokens are asked first, further authenticators last",
     async (mode) => {
-      const stages = stagesOf({ mode, oidc, internal_call }, {}, { further: [carol] });
+      const stages = stagesOf({ mode, oidc, internal_call }, {}, { authenticators: [carol] });
       const headers: SentHeaders = [["x-svc-internal-token", INTERNAL_TOKEN]];
       expect((await stages.passed({ headers })).credential).toBe("internal");
       expect((await stages.passed({})).credential).toBe("cookie");
@@ -254,7 +254,7 @@ describe("further authenticators", () => {
     const asked: string[] = [];
     const waits = cookie(async () => void asked.push("waits"));
     const found = cookie(() => ({ principal, credential: "cookie" }));
-    const stages = stagesOf({}, {}, { further: [waits, found] });
+    const stages = stagesOf({}, {}, { authenticators: [waits, found] });
     expect((await stages.passed({})).principal?.subjectId).toBe("carol");
     expect(asked).toEqual(["waits"]);
     expect(stages.reported).toEqual(["authentication cookie identified"]);
@@ -262,7 +262,7 @@ describe("further authenticators", () => {
 
   test("that name an unknown kind of credential identify nobody", async () => {
     const typo = cookie(() => ({ principal, credential: "cookies" as never }));
-    const stages = stagesOf({}, {}, { further: [typo] });
+    const stages = stagesOf({}, {}, { authenticators: [typo] });
     await expect(stages.passed({})).rejects.toThrow(
       "an authenticator names the kind of credential cookies: write one of jwt, ",
     );
@@ -310,21 +310,21 @@ describe("further authenticators", () => {
       ["the same caller", [is(alice)], "passed", ["gateway identified"]],
       ["the same caller, asynchronously", [isLater(alice)], "passed", ["gateway identified"]],
       ["nobody", [none], "passed", ["gateway identified"]],
-    ])("%s", async (_what, further, outcome, counted) => {
-      const stages = stagesOf({}, {}, { further });
+    ])("%s", async (_what, authenticators, outcome, counted) => {
+      const stages = stagesOf({}, {}, { authenticators });
       const found = await stages.outcome({ headers: ALICE }).catch(String);
       expect(found).toBe(outcome);
       expect(stages.reported).toEqual(counted.map((event) => `authentication ${event}`));
     });
 
     test("a PUBLIC call of two callers has none", async () => {
-      const stages = stagesOf({}, {}, { further: [is(principal)] });
+      const stages = stagesOf({}, {}, { authenticators: [is(principal)] });
       const call = await stages.passed({ headers: ALICE, exposure: "PUBLIC" });
       expect([call.principal, call.credential]).toEqual([undefined, "none"]);
     });
 
     test("a service with an internal token is itself", async () => {
-      const stages = stagesOf({ internal_call }, {}, { further: [is(principal)] });
+      const stages = stagesOf({ internal_call }, {}, { authenticators: [is(principal)] });
       const headers: SentHeaders = [["x-svc-internal-token", INTERNAL_TOKEN]];
       expect((await stages.passed({ headers })).credential).toBe("internal");
     });
@@ -344,7 +344,7 @@ describe("further authenticators", () => {
       () => Promise.reject(Object.assign(new Error("broken"), { code: "UNAVAILABLE" })),
     ],
   ])("one that fails %s refuses the call, even of PUBLIC methods", async (_when, fails) => {
-    const broken = stagesOf({}, {}, { further: [cookie(fails)] });
+    const broken = stagesOf({}, {}, { authenticators: [cookie(fails)] });
     await expect(async () => broken.passed({})).rejects.toThrow("broken");
     await expect(async () => broken.passed({ exposure: "PUBLIC" })).rejects.toThrow("broken");
     expect(broken.reported).toEqual(Array(2).fill("authentication cookie rejected"));
@@ -354,7 +354,7 @@ describe("further authenticators", () => {
     const down = stagesOf(
       {},
       {},
-      { further: [cookie(() => Promise.reject(new ServiceError("UNAVAILABLE")))] },
+      { authenticators: [cookie(() => Promise.reject(new ServiceError("UNAVAILABLE")))] },
     );
     expect(await down.outcome({})).toBe("503 UNAVAILABLE: unavailable");
     expect((await down.passed({ exposure: "PUBLIC" })).principal).toBeUndefined();
@@ -366,7 +366,7 @@ describe("further authenticators", () => {
       {},
       {},
       {
-        further: [cookie(async () => ({ principal, credential: "cookie" }))],
+        authenticators: [cookie(async () => ({ principal, credential: "cookie" }))],
       },
     );
     const call = callOf({});

@@ -202,7 +202,7 @@ describe("a session cookie", () => {
     name: "cookie",
     authenticate: () => ({ principal, credential: "cookie" as const }),
   };
-  const sessions = stagesOf({}, rest, { further: [cookie] });
+  const sessions = stagesOf({}, rest, { authenticators: [cookie] });
   const outcome = (headers: SentHeaders, peer = STRANGER) =>
     sessions.outcome({
       httpMethod: "POST",
