@@ -1,7 +1,7 @@
-import type { Call } from "../../call/call.ts";
-import { single } from "../../call/call-headers.ts";
-import { credentialTraits } from "../../call/credential-kinds.ts";
-import { ServiceError } from "../../error/service-error.ts";
+import type { Call } from "../call/call.ts";
+import { single } from "../call/call-headers.ts";
+import { credentialTraits } from "../call/credential-kinds.ts";
+import { ServiceError } from "../error/service-error.ts";
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 const ORIGIN = /^(https?):\/\/([^/?#@\\\s]+)$/;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { GATEWAY, type SentHeaders, STRANGER, type TestCall } from "../calls.ts";
-import { JwtWorld } from "../jwt/jwt-world.ts";
-import { stagesOf } from "../stages.ts";
+import { GATEWAY, type SentHeaders, STRANGER, type TestCall } from "./calls.ts";
+import { JwtWorld } from "./jwt/jwt-world.ts";
+import { stagesOf } from "./stages.ts";
 
 const REFUSED = "403 FORBIDDEN: the request comes from another site";
 const ALICE: SentHeaders = [["x-svc-external-sub", "alice"]];
