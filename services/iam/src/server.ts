@@ -111,6 +111,7 @@ async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOp
     await openAudit(context),
     { bindings: [ended.binding], jobs: [removals.job], metrics: removals.metrics },
   ];
+  await identity.missingKeys.open();
   return {
     version: manifest.version,
     configuration: opened.configuration,

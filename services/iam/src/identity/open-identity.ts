@@ -10,7 +10,9 @@ import {
   type TokenVerifier,
 } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
-import { MissingKeyLog } from "../ground/secrets/outside-values.ts";
+import { MissingKeyLog } from "../ground/secrets/missing-key-log.ts";
+import { storedKeyIds } from "../ground/secrets/stored-key-ids.ts";
+import type { EncryptionKeyTables } from "../ground/store/encryption-key-tables.ts";
 import type { FactorTables } from "../ground/store/factor-tables.ts";
 import type { LoginCallbackTables } from "../ground/store/login-callback-tables.ts";
 import { ProviderDatabase } from "../ground/store/provider-database.ts";
@@ -109,7 +111,7 @@ export async function openIdentity(
   const ended = await openRevocationFeed(revocations);
   const recorder = await openAuditRecorder(config, { database, logger });
   const attempts = new FailedAttempts({ recorder, log: logger });
-  const missingKeys = new MissingKeyLog(logger);
+  const missingKeys = new MissingKeyLog(logger, storedKeyIds(database.as<EncryptionKeyTables>()));
   const provider = await openProvider({
     configuration,
     database,

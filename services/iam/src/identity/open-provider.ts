@@ -3,7 +3,7 @@ import type { AuditRecorder, Job, ProcessLogger, RawHandler } from "svc-access/r
 import type { IamConfig } from "../config/iam-config.ts";
 import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
-import type { MissingKeyLog } from "../ground/secrets/outside-values.ts";
+import type { MissingKeyLog } from "../ground/secrets/missing-key-log.ts";
 import { readEncryptionKeys } from "../ground/secrets/read-encryption-keys.ts";
 import { SecretBox } from "../ground/secrets/secret-box.ts";
 import type { ProviderTables } from "../ground/store/provider-tables.ts";

@@ -1,7 +1,7 @@
 import type { AuthorizationEngine, Relationship, RelationshipUpdate } from "svc-access/authz";
 import { type TestEngine, testEngine } from "svc-access/testing";
 import { EncryptionKeys } from "../../src/ground/secrets/encryption-keys.ts";
-import { MissingKeyLog, OutsideValues } from "../../src/ground/secrets/outside-values.ts";
+import { OutsideValues } from "../../src/ground/secrets/outside-values.ts";
 import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
 
 const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
@@ -38,9 +38,9 @@ export function write(engine: AuthorizationEngine, ...texts: string[]): Promise<
 }
 
 /** Seals page tokens. */
-export const PAGE_TOKENS = new OutsideValues(
-  new SecretBox(EncryptionKeys.ofDevelopment()),
-  new MissingKeyLog({ error: () => undefined }),
-);
+export const PAGE_TOKENS = new OutsideValues(new SecretBox(EncryptionKeys.ofDevelopment()), {
+  has: () => undefined,
+  add: () => undefined,
+});
 /** A log that nobody reads. */
 export const NO_LOG = { warn: () => undefined } as const;

@@ -77,6 +77,11 @@ export class EncryptionKeys {
     return new EncryptionKeys([{ id: keyId(bytes), bytes }]);
   }
 
+  /** The ids of all. */
+  get ids(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+
   /** The key with an id. */
   find(id: string): EncryptionKey | undefined {
     return this.#keys.get(id);

@@ -1,51 +1,20 @@
-import { type ProcessLogger, ServiceError } from "svc-access/runtime";
+import { ServiceError } from "svc-access/runtime";
+import type { MissingKeys } from "./missing-key-log.ts";
 import { MissingKeyError, type SealedPlace, type SecretBox, UnsealError } from "./secret-box.ts";
 
 const KEY_ID = /^[\w-]{10}$/;
-const PAUSE_MS = 60_000;
-/** Anybody can make up the ids of keys. */
-const MOST_IDS = 100;
 /** The status of gRPC for ABORTED. */
 const ABORTED = 10;
-
-/** Says which encryption keys are missing: each at most once a minute, since values from outside name them. */
-export class MissingKeyLog {
-  readonly #log: Pick<ProcessLogger, "error">;
-  readonly #now: () => number;
-  /** When each was logged, the oldest first. */
-  readonly #logged = new Map<string, number>();
-
-  /** @param now milliseconds of a clock that is never set back */
-  constructor(log: Pick<ProcessLogger, "error">, now: () => number = () => performance.now()) {
-    this.#log = log;
-    this.#now = now;
-  }
-
-  /** Logs a missing key. */
-  add(error: MissingKeyError): void {
-    const now = this.#now();
-    for (const [id, time] of this.#logged) {
-      if (time > now - PAUSE_MS) break;
-      this.#logged.delete(id);
-    }
-    const { keyId } = error;
-    if (this.#logged.has(keyId) || this.#logged.size >= MOST_IDS) return;
-    this.#logged.set(keyId, now);
-    this.#log.error(
-      { error, key: keyId },
-      "what a caller sends back cannot be read: an encryption key is missing",
-    );
-  }
-}
 
 /** Opens what was sealed for a caller, such as a browser, and comes back from it. */
 export class OutsideValues {
   readonly #box: SecretBox;
-  readonly #missing: MissingKeyLog;
+  readonly #missing: MissingKeys;
 
-  constructor(box: SecretBox, missing: MissingKeyLog) {
+  constructor(box: SecretBox, missing: MissingKeys) {
     this.#box = box;
     this.#missing = missing;
+    missing.has(box.keyIds);
   }
 
   /** Seals a text. */
@@ -67,7 +36,7 @@ export class OutsideValues {
     } catch (error) {
       if (!(error instanceof UnsealError)) throw error;
       if (!(error instanceof MissingKeyError) || !KEY_ID.test(error.keyId)) return undefined;
-      this.#missing.add(error);
+      this.#missing.add(error.keyId);
       const message = `what was sealed cannot be read now, since its key is missing here: try again, or ${otherwise}`;
       const options = { cause: error, grpcStatus: ABORTED, retryAfterSeconds: 1 };
       throw ServiceError.of(409, "ABORTED", message, options);

@@ -98,6 +98,11 @@ export class SecretBox {
     return `${VERSION}.${this.#keys.first.id}.`;
   }
 
+  /** The ids of its keys. */
+  get keyIds(): readonly string[] {
+    return this.#keys.ids;
+  }
+
   /** Encrypts a text for its place. */
   seal(text: string, place: SealedPlace): string {
     if (++this.#values > this.#valuesAKey) {

@@ -9,6 +9,11 @@ import {
   type BrowserSessionTables,
   createBrowserSessionTables,
 } from "./browser-session-tables.ts";
+import {
+  createEncryptionKeyIds,
+  ENCRYPTION_KEY_RIGHTS,
+  type EncryptionKeyTables,
+} from "./encryption-key-tables.ts";
 import { createFactorTables, FACTOR_RIGHTS, type FactorTables } from "./factor-tables.ts";
 import { createGroupTables, GROUP_RIGHTS, type GroupTables } from "./group-tables.ts";
 import {
@@ -57,7 +62,8 @@ export interface IamTables
     GroupTables,
     OwnerClaimTables,
     ServiceAccountTables,
-    FactorTables {}
+    FactorTables,
+    EncryptionKeyTables {}
 
 /** How they are made: the migrations that have run are never changed, and new ones are appended. */
 export const IAM_TABLES: ServiceTables = {
@@ -80,6 +86,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_service_accounts", up: createServiceAccountTables },
     { name: "create_organization_creations", up: createOrganizationCreations },
     { name: "create_second_factors", up: createFactorTables },
+    { name: "create_encryption_key_ids", up: createEncryptionKeyIds },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
@@ -94,5 +101,6 @@ export const IAM_TABLES: ServiceTables = {
     ...OWNER_CLAIM_RIGHTS,
     ...SERVICE_ACCOUNT_RIGHTS,
     ...FACTOR_RIGHTS,
+    ...ENCRYPTION_KEY_RIGHTS,
   },
 };

@@ -10,7 +10,8 @@ import {
 } from "svc-access/runtime";
 import type { LoadedIamConfig } from "../../config/load-iam-config.ts";
 import { OWN_ACCOUNT_PATH } from "../../config/provider-paths.ts";
-import { type MissingKeyLog, OutsideValues } from "../../ground/secrets/outside-values.ts";
+import type { MissingKeys } from "../../ground/secrets/missing-key-log.ts";
+import { OutsideValues } from "../../ground/secrets/outside-values.ts";
 import { readEncryptionKeys } from "../../ground/secrets/read-encryption-keys.ts";
 import { SecretBox } from "../../ground/secrets/secret-box.ts";
 import type { BrowserSessionTables } from "../../ground/store/browser-session-tables.ts";
@@ -37,7 +38,7 @@ export interface BrowserLoginParts {
   /** For what the provider does outside of calls. */
   readonly recorder: AuditRecorder;
   readonly attempts: FailedAttempts;
-  readonly missingKeys: MissingKeyLog;
+  readonly missingKeys: MissingKeys;
   readonly design: PageDesign;
   readonly logger: ProcessLogger;
 }

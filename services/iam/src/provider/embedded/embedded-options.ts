@@ -1,5 +1,5 @@
 import type { AuditRecorder } from "svc-access/runtime";
-import type { MissingKeyLog } from "../../ground/secrets/outside-values.ts";
+import type { MissingKeys } from "../../ground/secrets/missing-key-log.ts";
 import type { SecretBox } from "../../ground/secrets/secret-box.ts";
 import type { OpenedDatabase } from "../../ground/store/provider-database.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
@@ -70,8 +70,8 @@ export interface EmbeddedProviderOptions {
   readonly attempts?: FailedAttempts;
   /** Counts the attempts of clients to authenticate, for the metrics. */
   readonly counts?: LoginAttempts;
-  /** Says which encryption keys are missing, with the other parts of the process. */
-  readonly missingKeys?: MissingKeyLog;
+  /** Says which encryption keys are missing, with the other parts of the process; by default nobody does. */
+  readonly missingKeys?: MissingKeys;
   readonly loginTimes?: LoginTimes;
   readonly keyTimes?: SigningKeyTimes;
   /** How long a client has to answer a notice of a logout, for tests; 3000 by default. */

@@ -1,6 +1,6 @@
 import { type Job, type RawResponse, ServiceError } from "svc-access/runtime";
 import { PROVIDER_PATH } from "../../config/provider-paths.ts";
-import { MissingKeyLog, OutsideValues } from "../../ground/secrets/outside-values.ts";
+import { OutsideValues } from "../../ground/secrets/outside-values.ts";
 import { ProviderDatabase } from "../../ground/store/provider-database.ts";
 import { ProviderDocuments } from "../../ground/store/provider-documents.ts";
 import type { Rotation } from "../../ground/store/provider-keys.ts";
@@ -74,7 +74,7 @@ export class EmbeddedProvider {
     this.attempts =
       options.attempts ?? new FailedAttempts({ recorder: options.audit, log: options.log });
     this.#options = { ...options, attempts: this.attempts };
-    const missing = options.missingKeys ?? new MissingKeyLog(options.log);
+    const missing = options.missingKeys ?? { has() {}, add() {} };
     this.forms = new FormTokens(new OutsideValues(options.box, missing), now);
     this.design = options.design ?? new PageDesign();
     this.notices = new LogoutNotices(options.log);

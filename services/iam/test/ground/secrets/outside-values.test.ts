@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { EncryptionKeys } from "../../../src/ground/secrets/encryption-keys.ts";
-import { MissingKeyLog, OutsideValues } from "../../../src/ground/secrets/outside-values.ts";
+import { OutsideValues } from "../../../src/ground/secrets/outside-values.ts";
 import { SecretBox } from "../../../src/ground/secrets/secret-box.ts";
 
 const PLACE = { table: "form", column: "login", row: "a browser" };
@@ -10,17 +10,10 @@ const PLACE = { table: "form", column: "login", row: "a browser" };
 const ABORTED = expect.objectContaining({ code: "ABORTED", status: 409, retryAfterSeconds: 1 });
 
 function values() {
-  const clock = { now: 1000 };
-  const lines: object[] = [];
-  const error = (fields: object) => void lines.push(fields);
+  const missing: string[] = [];
   const keys = EncryptionKeys.parse(randomBytes(32).toString("base64"));
-  const log = new MissingKeyLog({ error }, () => clock.now);
-  return {
-    clock,
-    lines,
-    id: keys.first.id,
-    ...{ values: new OutsideValues(new SecretBox(keys), log) },
-  };
+  const log = { has: () => undefined, add: (id: string) => void missing.push(id) };
+  return { missing, id: keys.first.id, values: new OutsideValues(new SecretBox(keys), log) };
 }
 
 describe("a value that was never sealed here is not one", () => {
@@ -33,9 +26,9 @@ describe("a value that was never sealed here is not one", () => {
     ["markup as a key", "v1.<script>ab.AAAA"],
     ["a further part", "v1.AAAAAAAAAA.AAAA.A"],
   ])("%s", (_, value) => {
-    const { values: here, lines } = values();
+    const { values: here, missing } = values();
     expect(here.open(value, PLACE)).toBeUndefined();
-    expect(lines).toEqual([]);
+    expect(missing).toEqual([]);
   });
 
   test("one of another place", () => {
@@ -45,25 +38,9 @@ describe("a value that was never sealed here is not one", () => {
   });
 });
 
-test("a missing key is logged once a minute, however often values name it", () => {
-  const { values: here, lines, clock } = values();
+test("a missing key is told, and its value may be read elsewhere", () => {
+  const { values: here, missing } = values();
   const other = values();
-  const value = other.values.seal("x", PLACE);
-  for (let count = 0; count < 3; count++) expect(() => here.open(value, PLACE)).toThrow(ABORTED);
-  expect(lines).toEqual([expect.objectContaining({ key: other.id })]);
-  clock.now += 60_000;
-  expect(() => here.open(value, PLACE)).toThrow(ABORTED);
-  expect(lines).toHaveLength(2);
-});
-
-test("who makes up keys does not fill the log", () => {
-  const { values: here, lines, clock } = values();
-  const invented = (index: number) => `v1.${String(index).padStart(10, "0")}.AAAA`;
-  for (let index = 0; index < 500; index++) {
-    expect(() => here.open(invented(index), PLACE)).toThrow(ABORTED);
-  }
-  expect(lines).toHaveLength(100);
-  clock.now += 60_000;
-  expect(() => here.open(invented(999), PLACE)).toThrow(ABORTED);
-  expect(lines).toHaveLength(101);
+  expect(() => here.open(other.values.seal("x", PLACE), PLACE)).toThrow(ABORTED);
+  expect(missing).toEqual([other.id]);
 });

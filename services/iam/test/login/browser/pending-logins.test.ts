@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { EncryptionKeys } from "../../../src/ground/secrets/encryption-keys.ts";
-import { MissingKeyLog, OutsideValues } from "../../../src/ground/secrets/outside-values.ts";
+import { OutsideValues } from "../../../src/ground/secrets/outside-values.ts";
 import { SecretBox } from "../../../src/ground/secrets/secret-box.ts";
 import { PENDING_COOKIE } from "../../../src/login/browser/cookies.ts";
 import { PendingLogins } from "../../../src/login/browser/pending-logins.ts";
@@ -11,7 +11,7 @@ const RETURN = "https://iam.example.com/skills";
 
 function newValues(): OutsideValues {
   const box = new SecretBox(EncryptionKeys.parse(randomBytes(32).toString("base64")));
-  return new OutsideValues(box, new MissingKeyLog({ error: () => undefined }));
+  return new OutsideValues(box, { has: () => undefined, add: () => undefined });
 }
 
 /** The headers of a browser with cookies. */
