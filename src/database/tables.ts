@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseKind } from "./database.ts";
 import { DatabaseError } from "./database-error.ts";
+import { isFailure } from "./statement-failure.ts";
 
 /** The version of the tables of a part of a program, for messages. */
 export interface TableVersion {
@@ -26,7 +27,7 @@ export async function readVersion(
   try {
     return Number((await query()).version ?? 0);
   } catch (error) {
-    if (isWithoutTable(error)) return 0;
+    if (isFailure("tableMissing", error)) return 0;
     throw error;
   }
 }
@@ -66,22 +67,14 @@ export function explainMigration(
 ): unknown {
   // A database explains errors itself, with the one of the server as the cause.
   const thrown = error instanceof DatabaseError ? error.cause : error;
-  const { code, message } = (thrown ?? {}) as { code?: string; message?: string };
-  if (code !== NO_RIGHT) return error;
+  if (!isFailure("rightMissing", thrown)) return error;
+  const { message } = thrown as Error;
   const has = made === 0 ? "no" : `version ${made} of the`;
   return new DatabaseError(
     "FAILED_PRECONDITION",
     `${name} has ${has} ${component} tables, this program needs version ${known}, and its user may not create them (${message}): run ${program} as their owner first`,
     { cause: error },
   );
-}
-
-const NO_RIGHT = "42501";
-
-/** Whether a statement failed since its table does not exist. */
-export function isWithoutTable(error: unknown): boolean {
-  const { code, message = "" } = error as { code?: string; message?: string };
-  return code === "42P01" || (code === "ERR_SQLITE_ERROR" && message.startsWith("no such table"));
 }
 
 /** Column types that differ between the kinds of databases. */

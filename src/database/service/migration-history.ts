@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database, DatabaseKind } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
-import { isWithoutTable } from "../tables.ts";
+import { isFailure } from "../statement-failure.ts";
 
 /** The table of the steps that have run. */
 export interface MigrationTables {
@@ -84,12 +84,7 @@ async function readNames(
     return rows.map(({ name }) => name);
   } catch (error) {
     // The table of an older version has no names, so no named step has run.
-    if (isWithoutTable(error) || isWithoutColumn(error)) return [];
+    if (isFailure("tableMissing", error) || isFailure("columnMissing", error)) return [];
     throw error;
   }
-}
-
-function isWithoutColumn(error: unknown): boolean {
-  const { code, message = "" } = error as { code?: string; message?: string };
-  return code === "42703" || (code === "ERR_SQLITE_ERROR" && message.startsWith("no such column"));
 }

@@ -4,6 +4,7 @@ import type { IsolationLevel, Kysely, KyselyPlugin, Transaction } from "kysely";
 import { within } from "../../common/within.ts";
 import { type Database, IS_SHARED } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
+import { isFailure } from "../statement-failure.ts";
 
 /** The options of a transaction. */
 export interface TransactionOptions {
@@ -21,9 +22,6 @@ export interface TransactionOptions {
 const ATTEMPTS = 5;
 const TIMEOUT_MS = 10_000;
 const LONGEST_PAUSE_MS = 200;
-
-/** Serialization failures and deadlocks of PostgreSQL: another attempt can succeed. */
-const CONFLICTS: ReadonlySet<unknown> = new Set(["40001", "40P01"]);
 
 /** The transactions of a database, one per asynchronous context. */
 export class Transactions<Tables> {
@@ -62,7 +60,7 @@ export class Transactions<Tables> {
       try {
         return await this.#once(work, isolation, timeoutMs);
       } catch (error) {
-        if (!isConflict(error)) throw error;
+        if (!isFailure("conflict", error)) throw error;
         if (attempt >= attempts) throw this.#conflict(attempt, error);
       }
       // Those that met would otherwise meet again.
@@ -122,8 +120,4 @@ export class Transactions<Tables> {
       { cause },
     );
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return CONFLICTS.has((error as { code?: unknown } | null | undefined)?.code);
 }

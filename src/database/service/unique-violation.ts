@@ -1,6 +1,4 @@
-/** The codes of SQLite for a unique index, a primary key, and a row id. */
-const SQLITE_CODES: ReadonlySet<unknown> = new Set([2067, 1555, 2579]);
-const POSTGRES_CODE = "23505";
+import { isFailure } from "../statement-failure.ts";
 
 /**
  * Whether a statement failed since a row with the same key exists, in SQLite or PostgreSQL.
@@ -21,6 +19,5 @@ const POSTGRES_CODE = "23505";
  * ```
  */
 export function isUniqueViolation(error: unknown): boolean {
-  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
-  return code === POSTGRES_CODE || (code === "ERR_SQLITE_ERROR" && SQLITE_CODES.has(errcode));
+  return isFailure("uniqueViolation", error);
 }
