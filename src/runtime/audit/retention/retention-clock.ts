@@ -6,7 +6,7 @@ import {
   type ObservedTime,
   observe,
 } from "../../../common/observed-time.ts";
-import type { Database, DatabaseKind } from "../../../database/database.ts";
+import { type Database, IS_SHARED } from "../../../database/database.ts";
 import type { AuditTables } from "../tables/audit-table.ts";
 import { visibleHead } from "../tables/change-order.ts";
 
@@ -74,9 +74,6 @@ const MOST_AT_ONCE = 300_000;
 /** How often another replica may write first. */
 const ATTEMPTS = 5;
 
-/** Whether a database is a server, whose clock all replicas share. */
-export const HAS_CLOCK: Readonly<Record<DatabaseKind, boolean>> = { sqlite: false, postgres: true };
-
 /**
  * The observed time of a service, kept in its database and shared by its replicas. In PostgreSQL
  * the clock is that of the server, so that a replica with a wrong clock does no harm.
@@ -109,7 +106,7 @@ export class StoredTime {
   }
 
   async #read() {
-    const isServer = HAS_CLOCK[this.#database.kind];
+    const isServer = IS_SHARED[this.#database.kind];
     const row = await this.#database.kysely
       .selectFrom("audit_clock")
       .select(["version", "state"])

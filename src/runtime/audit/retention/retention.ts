@@ -7,10 +7,10 @@ import {
   latest,
   SYSTEM_CLOCKS,
 } from "../../../common/observed-time.ts";
-import type { Database } from "../../../database/database.ts";
+import { type Database, IS_SHARED } from "../../../database/database.ts";
 import { briefError } from "../../logging/redaction/brief-error.ts";
 import type { AuditTables } from "../tables/audit-table.ts";
-import { HAS_CLOCK, latestOf, StoredTime, type TimeState } from "./retention-clock.ts";
+import { latestOf, StoredTime, type TimeState } from "./retention-clock.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -165,7 +165,7 @@ export class Retention {
     this.#warned = found;
     if (found === undefined) return;
     const days = Math.round((found === "ahead" ? ahead : behind) / DAY);
-    const clock = HAS_CLOCK[this.#database.kind] ? "the database's clock" : "the clock";
+    const clock = IS_SHARED[this.#database.kind] ? "the database's clock" : "the clock";
     this.#logger.warn(
       { days },
       found === "ahead"
