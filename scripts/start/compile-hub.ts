@@ -1,19 +1,23 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Target } from "../../src/compiler/targets.ts";
 import { PlatformError } from "./platform-error.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const HUB = join(ROOT, "examples/hub");
 const BIN = join(HUB, "node_modules/.bin");
 
-const KINDS = [
-  ["routes    registry entries", /^routes\//],
-  ["policies  middleware tables", /^policies\.json$|_access\.ts$/],
-  ["server    typed handlers and bind functions", /_server\.ts$/],
-  ["gateway   Envoy Gateway configuration", /^gateway\//],
-  ["messages  of protoc-gen-es", /_pb\.ts$/],
-] as const;
+/** What each target makes, and what protoc-gen-es does. */
+const KINDS: Readonly<
+  Record<Target | "messages", { readonly what: string; readonly files: RegExp }>
+> = {
+  routes: { what: "registry entries", files: /^routes\// },
+  policies: { what: "middleware tables", files: /^policies\.json$|_access\.ts$/ },
+  server: { what: "typed handlers and bind functions", files: /_server\.ts$/ },
+  gateway: { what: "Envoy Gateway configuration", files: /^gateway\// },
+  messages: { what: "of protoc-gen-es", files: /_pb\.ts$/ },
+};
 
 /**
  * Lints and generates `examples/hub` as its developer would, and prints what was made.
@@ -64,9 +68,9 @@ function printFiles(): void {
     .map((entry) => join(entry.parentPath, entry.name).slice(gen.length + 1))
     .sort();
   process.stdout.write(`\n${made.length} files in examples/hub/gen:\n`);
-  for (const [what, pattern] of KINDS) {
+  for (const [kind, { what, files: pattern }] of Object.entries(KINDS)) {
     const files = made.filter((name) => pattern.test(name));
-    process.stdout.write(`  ${what}: ${files.length}\n`);
+    process.stdout.write(`  ${kind.padEnd(8)}  ${what}: ${files.length}\n`);
     for (const name of files.slice(0, 5)) process.stdout.write(`    ${name}\n`);
     if (files.length > 5) process.stdout.write(`    and ${files.length - 5} more\n`);
   }
