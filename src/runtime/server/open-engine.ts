@@ -146,12 +146,26 @@ export async function planModel(config: ServiceConfig): Promise<boolean> {
 
 async function writeOrPlanModel(
   config: ServiceConfig,
+  options: { readonly dryRun: boolean },
+): Promise<boolean> {
+  const { provider } = config.security.authz;
+  switch (provider) {
+    case "spicedb":
+      return writeToSpicedb(config, options);
+    case "embedded":
+    case "iam":
+      // The embedded engine reads the model when it opens; that of IAM is written by IAM.
+      return false;
+  }
+}
+
+async function writeToSpicedb(
+  config: ServiceConfig,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<boolean> {
-  const { provider, spicedb, model: file } = config.security.authz;
-  if (provider !== "spicedb") return false;
   const problems = [...engineProblems(config), ...(await missingDrivers(config, true))];
   if (problems.length > 0) throw new StartUpError(problems);
+  const { spicedb, model: file } = config.security.authz;
   const engine = await openSpicedb(spicedb as SpicedbConfig, loadModel(config) as Model);
   try {
     const text = readFileSync(file as string, "utf8");
