@@ -10,7 +10,7 @@ export interface StoredKeyIds {
   read(): Promise<readonly string[]>;
 }
 
-/** What is told which encryption keys there are, and which are missing. */
+/** What learns which encryption keys there are, and which are missing. */
 export interface MissingKeys {
   /** Names the keys that this replica has, before it seals anything. */
   has(ids: readonly string[]): void;

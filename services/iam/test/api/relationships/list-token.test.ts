@@ -18,7 +18,7 @@ function replica(...lines: string[]) {
   return { logged, tokens: new ListTokens(values, "ListMembers", caller) };
 }
 
-test("a key that is missing here is not an outage of the service, and is told", () => {
+test("a key that is missing here is not an outage of the service, and is reported", () => {
   const [former, next] = [newKey(), newKey()];
   const token = replica(next, former).tokens.write(LIST, { resourceId: "ops" });
   const { tokens, logged } = replica(former);

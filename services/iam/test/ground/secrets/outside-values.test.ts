@@ -38,7 +38,7 @@ describe("a value that was never sealed here is not one", () => {
   });
 });
 
-test("a missing key is told, and its value may be read elsewhere", () => {
+test("a missing key is reported, and its value may be read elsewhere", () => {
   const { values: here, missing } = values();
   const other = values();
   expect(() => here.open(other.values.seal("x", PLACE), PLACE)).toThrow(ABORTED);
