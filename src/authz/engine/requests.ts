@@ -130,8 +130,8 @@ export interface PageRequest {
   /** The cursor of the page before; absent for the first. It pins the revision, or is refused as OUT_OF_RANGE. */
   readonly cursor?: string;
   /**
-   * Whether any results do, in no order and without a next page: those are never too many. Only
-   * `readRelationships` of the embedded engine does so; false if absent.
+   * Whether any results do, in no order, also without a next page: those are never too many. Only
+   * `readRelationships` does so, and that of SpiceDB gives its usual page, which has no limit; false if absent.
    */
   readonly any?: boolean;
 }

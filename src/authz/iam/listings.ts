@@ -21,7 +21,7 @@ export async function readRelationships(
 ): Promise<Page<Relationship>> {
   const { calls, model, validator } = session;
   validator.filter(filter);
-  const request = { filter: toFilter(filter), ...toPage(page) };
+  const request = { filter: toFilter(filter), ...toPage(page), any: page.any === true };
   const response = await session.read(call, (consistency, options) =>
     calls.readRelationships({ ...request, ...given(consistency) }, options),
   );

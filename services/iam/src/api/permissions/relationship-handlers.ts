@@ -96,9 +96,12 @@ export function relationshipHandlers({
       const filter = toFilter(request.filter);
       if (filter.resourceType === undefined) rights.assertMayReadAll(call);
       else rights.assertMayRead(filter.resourceType, call);
+      if (request.any && request.pageToken !== "") {
+        throw invalid("any is true, so page_token must be empty");
+      }
       const options = toCallOptions(request.consistency, call);
       const { items, nextCursor, revision } = await askEngine(() =>
-        engine.readRelationships(filter, toPage(request), options),
+        engine.readRelationships(filter, { ...toPage(request), any: request.any }, options),
       );
       return {
         relationships: items.map(relationshipMessage),

@@ -248,6 +248,11 @@ describe("a request that is not valid is refused", () => {
       (hub) => hub.readRelationships({ filter, pageSize: 1001 }),
     ],
     [
+      "a page of any relationships that is not the first",
+      /page_token must be empty/,
+      (hub) => hub.readRelationships({ filter, any: true, pageToken: "x" }),
+    ],
+    [
       "a page token that nobody gave",
       /cursor is malformed/,
       (hub) =>
