@@ -304,44 +304,6 @@ describe("the transport (40)", () => {
     },
   );
 
-  it("serves a limited number of pipelined requests at once, and closes the connection after them", async () => {
-    let begun = 0;
-    let letGo: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    const handler = async () => {
-      begun++;
-      await held;
-      return {};
-    };
-    const methods = [thingMethod("getThing", [httpRoute("GET /v1/things/{name}")], handler)];
-    const { port } = await start({ methods, limits: { maxPipelined: 5 } });
-    const socket = connect(port, "127.0.0.1");
-    socket.write(get("/v1/things/a").repeat(50));
-    const answer = readAll(socket, 2000);
-    await vi.waitFor(() => expect(begun).toBe(5));
-    letGo();
-    const responses = (await answer).split(/(?=HTTP\/1\.1 )/);
-    expect(responses.map(statusOf)).toEqual([200, 200, 200, 200, 200]);
-    expect(responses.map((response) => /^connection: close/im.test(response))).toEqual([
-      ...[false, false, false, false],
-      true,
-    ]);
-    expect(begun).toBe(5);
-  });
-
-  it("answers pipelined requests in their order", async () => {
-    served = [];
-    const all = await sendRaw(
-      running.port,
-      get("/v1/things/a") + get("/nope") + get("/v1/things/b"),
-    );
-    const statuses = [...all.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-    expect(statuses).toEqual(["200", "404", "200"]);
-    expect(served).toEqual(["thing a", "thing b"]);
-  });
-
   it("is not a proxy: CONNECT gets no response, TRACE 405", async () => {
     expect(await sendRaw(running.port, "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n")).toBe("");
     const trace = await sendRaw(running.port, "TRACE /v1/things/x HTTP/1.1\r\nHost: x\r\n\r\n");
