@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { PATIENCE } from "../../../support/patience.ts";
 
 /** One response, as received. */
 export interface RawResponse {
@@ -30,27 +31,32 @@ export function requestText(
   return [`${line} HTTP/1.1`, ...lines, "", body].join("\r\n");
 }
 
-/** The time limit for the first byte on a busy machine. */
-const FIRST_BYTE_MS = 15_000;
-
 /**
  * Sends bytes over one connection and reads until the server ends it, or until it is silent for
- * a while after the first byte.
+ * a while after the first byte. That it sends no byte at all, and does not end the connection either, is an error.
  */
 export function sendText(port: number, text: string, silenceMs = 2_000): Promise<RawResponse[]> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    let isConnected = false;
     const socket = connect(port, "127.0.0.1");
     const done = () => {
       socket.destroy();
       resolve(parseResponses(Buffer.concat(chunks).toString("latin1")));
     };
-    socket.setTimeout(FIRST_BYTE_MS, done);
+    socket.setTimeout(PATIENCE, () => {
+      if (chunks.length === 0) reject(new Error(`the server sent nothing for ${PATIENCE} ms`));
+      done();
+    });
+    socket.once("connect", () => {
+      isConnected = true;
+    });
     socket.on("data", (chunk) => {
       chunks.push(chunk);
       socket.setTimeout(silenceMs);
     });
-    socket.on("error", () => undefined);
+    // A server may reset a connection; that there is none is not its response.
+    socket.on("error", (error) => isConnected || reject(error));
     socket.once("close", done);
     socket.write(Buffer.from(text, "latin1"));
   });

@@ -1,4 +1,5 @@
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
+import { PATIENCE } from "../../../support/patience.ts";
 import { laxSession, metadataOf } from "../../hostile/support/lax-session.ts";
 import { type Field, requestText, sendText } from "../../hostile/support/raw-http.ts";
 import type { Wire } from "./protocols.ts";
@@ -32,7 +33,9 @@ async function overHttp1(
   { method, path, fields, body }: WireRequest,
 ): Promise<WireResponse | undefined> {
   const text = requestText(`${method} ${path}`, fields, body.toString("latin1"));
-  const responses = (await sendText(port, text)).filter(({ status }) => status >= 200);
+  // The server ends the connection after the response, however long it pauses within.
+  const all = await sendText(port, text, PATIENCE);
+  const responses = all.filter(({ status }) => status >= 200);
   if (responses.length > 1) throw new Error(`${responses.length} responses of one request`);
   const [response] = responses;
   if (response === undefined) return undefined;
