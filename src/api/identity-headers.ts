@@ -46,7 +46,7 @@ function spellings(name: string): string[] {
   );
 }
 
-/** The header that holds the caller's subject that logged in. */
+/** The header that holds the caller's subject at the identity provider. */
 export const SUBJECT_HEADER = "x-svc-external-sub";
 
 /** The mapping of a token claim to a header at the gateway and to fields in the service. */
