@@ -29,25 +29,16 @@ export const RPC_REQUEST_HEADERS: readonly string[] = [
   "X-User-Agent",
 ];
 
-/** Whose CORS exposes a response header. */
-type ExposedBy = "both" | "service" | "edge";
-
-const EXPOSED: Readonly<Record<string, ExposedBy>> = {
-  "X-Request-ID": "both",
-  "Content-Length": "edge",
-  "Idempotent-Replayed": "both",
-  "Retry-After": "service",
-  "RateLimit-Limit": "service",
-  "RateLimit-Remaining": "service",
-  "RateLimit-Reset": "service",
-  "RateLimit-Policy": "service",
-};
-
-/** The response headers that pages of other origins may read, by the CORS of a service or of the edge. */
-export function exposedBy(which: Exclude<ExposedBy, "both">): readonly string[] {
-  const names = Object.keys(EXPOSED);
-  return names.filter((name) => EXPOSED[name] === "both" || EXPOSED[name] === which);
-}
+/** The response headers that pages of other origins may read. */
+export const EXPOSED_HEADERS: readonly string[] = [
+  "X-Request-ID",
+  "Idempotent-Replayed",
+  "Retry-After",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "RateLimit-Policy",
+];
 
 /** The response headers that clients of Connect and gRPC-Web in browsers read. */
 export const RPC_EXPOSED_HEADERS: readonly string[] = [

@@ -1,7 +1,7 @@
 import {
   CORS_METHODS,
   CORS_REQUEST_HEADERS,
-  exposedBy,
+  EXPOSED_HEADERS,
   RPC_EXPOSED_HEADERS,
   RPC_REQUEST_HEADERS,
 } from "../../api/cors-headers.ts";
@@ -115,5 +115,5 @@ function corsSpec(cors: CorsPlan): Record<string, unknown> {
 
 /** The response headers that pages of other origins may read. */
 export function exposedHeaders({ connect }: CorsPlan): string[] {
-  return [...exposedBy("edge"), ...(connect ? RPC_EXPOSED_HEADERS : [])];
+  return [...EXPOSED_HEADERS, "Content-Length", ...(connect ? RPC_EXPOSED_HEADERS : [])];
 }

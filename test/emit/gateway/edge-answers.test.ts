@@ -133,7 +133,7 @@ describe("error responses of the gateway itself [EDGE-12]", () => {
           ...(plain.response.header?.set ?? []).map(({ name, value }: any) => `${name}: ${value}`),
           "Access-Control-Allow-Origin: %REQ(ORIGIN)%",
           "Access-Control-Allow-Credentials: true",
-          "Access-Control-Expose-Headers: X-Request-ID, Content-Length, Idempotent-Replayed",
+          "Access-Control-Expose-Headers: X-Request-ID, Idempotent-Replayed, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Policy, Content-Length",
         ]);
       }
     }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { EXPOSED_HEADERS } from "../../../src/api/cors-headers.ts";
 import { ROOT } from "../../support/workspace.ts";
 import { CrdValidator, hasCrds } from "./crd-validator.ts";
 import { documentsOf, ofKind } from "./documents.ts";
@@ -79,6 +80,6 @@ test("CORS has the lists of the services and the edge [EDGE-25]", () => {
   const own = ["Authorization", "Content-Type", "X-Request-ID", "X-Trace-ID", "Idempotency-Key"];
   expect(cors.allowMethods).toEqual(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
   expect(cors.allowHeaders).toEqual([...own, "Traceparent", "Tracestate"]);
-  expect(cors.exposeHeaders).toEqual(["X-Request-ID", "Content-Length", "Idempotent-Replayed"]);
+  expect(cors.exposeHeaders).toEqual([...EXPOSED_HEADERS, "Content-Length"]);
   expect(cors).toMatchObject({ maxAge: "3600s", allowCredentials: true });
 });

@@ -507,7 +507,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
         expect([status, headers["access-control-allow-origin"]]).toEqual([200, ADMIN]);
         // The edge's list, regardless of the service.
         expect(headers["access-control-expose-headers"]).toBe(
-          "X-Request-ID, Content-Length, Idempotent-Replayed, Content-Encoding, Connect-Content-Encoding, Connect-Accept-Encoding, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin, Grpc-Encoding, Grpc-Accept-Encoding",
+          "X-Request-ID, Idempotent-Replayed, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Policy, Content-Length, Content-Encoding, Connect-Content-Encoding, Connect-Accept-Encoding, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin, Grpc-Encoding, Grpc-Accept-Encoding",
         );
         expect((await from(evil)).headers["access-control-allow-origin"]).toBeUndefined();
       }

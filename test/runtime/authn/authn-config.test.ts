@@ -19,7 +19,9 @@ const warnings = (authn: object, environment = "staging", rest = {}) =>
 /** Headers that cannot carry a secret: they have another meaning, proxies change them, or they are logged. */
 const OTHER_HEADERS = [
   ..."authorization connection content-encoding content-length content-type cookie".split(" "),
-  ..."expect forwarded grpc-timeout host keep-alive origin proxy-authorization".split(" "),
+  ..."expect forwarded grpc-timeout host http2-settings keep-alive origin proxy-authorization"
+    .concat(" proxy-connection")
+    .split(" "),
   ..."referer sec-fetch-site te traceparent tracestate trailer transfer-encoding".split(" "),
   ..."upgrade user-agent via x-forwarded-for x-forwarded-host x-forwarded-proto".split(" "),
   ..."x-request-id x-trace-id".split(" "),

@@ -1,7 +1,7 @@
 import {
   CORS_METHODS,
   CORS_REQUEST_HEADERS,
-  exposedBy,
+  EXPOSED_HEADERS,
   RPC_EXPOSED_HEADERS,
   RPC_REQUEST_HEADERS,
 } from "../../../api/cors-headers.ts";
@@ -15,7 +15,7 @@ export interface CorsConfig {
 
 const METHODS = CORS_METHODS.join(", ");
 const HEADERS = [...CORS_REQUEST_HEADERS, ...RPC_REQUEST_HEADERS].join(", ");
-const EXPOSED = [...exposedBy("service"), ...RPC_EXPOSED_HEADERS].join(", ");
+const EXPOSED = [...EXPOSED_HEADERS, ...RPC_EXPOSED_HEADERS].join(", ");
 
 /**
  * Cross-origin requests. An origin is allowed if the list contains exactly this origin: no suffix,
