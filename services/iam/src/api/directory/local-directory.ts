@@ -12,6 +12,7 @@ import type {
   GroupQuery,
   UserQuery,
 } from "../../provider/directory.ts";
+import { againAfterWrites } from "../../rights/again-after-writes.ts";
 import type { GroupRecord, GroupRecords } from "../groups/group-records.ts";
 import { childrenFilter, type GroupTree } from "../groups/group-tree.ts";
 import type { OrganizationRecords } from "../organizations/organization-records.ts";
@@ -147,7 +148,16 @@ export class LocalDirectory implements Directory {
     return found.slice(0, limit);
   }
 
-  async #all(
+  #all(
+    filter: RelationshipFilter,
+    idOf: (relationship: Relationship) => string,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    return againAfterWrites(() => this.#allAtOnce(filter, idOf, signal));
+  }
+
+  /** @throws AuthzError OUT_OF_RANGE if there were writes between two pages */
+  async #allAtOnce(
     filter: RelationshipFilter,
     idOf: (relationship: Relationship) => string,
     signal: AbortSignal,

@@ -1,6 +1,7 @@
 /** IAMDirectoryService over the local users, groups and organizations. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { AuthorizationEngine } from "svc-access/authz";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { AS_HUB, asUser, type IamService, startIam } from "../../support/iam-service.ts";
 import { relate, startUsers } from "../../support/passwords.ts";
 
@@ -189,6 +190,28 @@ test("users are listed by user name, by what their names begin with, and by grou
     expect(another.body.message).toContain("first page");
   } while (token !== "");
   expect(found).toEqual(["ann", "bea", "carl", "root", "Zoe"]);
+});
+
+test("the members of a group are listed while relationships are written", async () => {
+  const engine = iam.options.engine as AuthorizationEngine;
+  const read = engine.readRelationships.bind(engine);
+  let writes = 0;
+  // A page of one, and a write before the second: the engine then lists from the first page only.
+  const reads = vi
+    .spyOn(engine, "readRelationships")
+    .mockImplementation(async (filter, page, options) => {
+      if (filter.relation !== "member" || filter.resourceId !== groups["staff"]) {
+        return read(filter, page, options);
+      }
+      if (page?.cursor !== undefined && writes++ === 0) {
+        await relate(iam, "user_viewer", randomUUID());
+      }
+      return read(filter, { ...page, pageSize: 1 }, options);
+    });
+  const { body } = await get(`acme/users?group_id=${groups["staff"]}`);
+  reads.mockRestore();
+  expect(names(body.users)).toEqual(["carl", "Zoe"]);
+  expect(writes).toBeGreaterThan(1);
 });
 
 test("groups are listed by id with those above them, in pages, or right below one", async () => {
