@@ -23,6 +23,7 @@ import { accessGatewayExposure } from "./access-gateway-exposure.ts";
 import { accessGatewayMethodsValid } from "./access-gateway-methods-valid.ts";
 import { accessGatewayStreaming } from "./access-gateway-streaming.ts";
 import { accessHttpRuleValid } from "./access-http-rule-valid.ts";
+import { accessHttpStreaming } from "./access-http-streaming.ts";
 import { accessPackageAssigned } from "./access-package-assigned.ts";
 import { accessPathService } from "./access-path-service.ts";
 import { accessPathUnpublished } from "./access-path-unpublished.ts";
@@ -33,6 +34,7 @@ import { accessRateLimitValid } from "./access-rate-limit-valid.ts";
 import { accessRouteConflict } from "./access-route-conflict.ts";
 import { accessRouteShadowed } from "./access-route-shadowed.ts";
 import { accessRouteUnpublished } from "./access-route-unpublished.ts";
+import { accessRpcNameUnique } from "./access-rpc-name-unique.ts";
 import { accessWritePublic } from "./access-write-public.ts";
 import type { Category, Rule } from "./rule.ts";
 
@@ -40,6 +42,7 @@ import type { Category, Rule } from "./rule.ts";
 export const RULES: readonly Rule[] = [
   accessPackageAssigned,
   accessAnnotationGenuine,
+  accessRpcNameUnique,
   accessPolicyRequired,
   accessExposureRequired,
   accessAuthzRequired,
@@ -67,6 +70,7 @@ export const RULES: readonly Rule[] = [
   accessAuditWrite,
   accessAuditRateLimit,
   accessRateLimitPublic,
+  accessHttpStreaming,
   accessPathVersioned,
   accessPathService,
   accessRouteUnpublished,

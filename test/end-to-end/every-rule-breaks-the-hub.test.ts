@@ -164,6 +164,7 @@ const WITHOUT_A_MUTATION: Readonly<Record<string, string>> = {
   ACCESS_AUTHZ_PRINCIPAL_CLAIM: "is about the claims in svc-access.yaml",
   ACCESS_ROUTE_CONFLICT: "is about two RPCs: the test below",
   ACCESS_ROUTE_SHADOWED: "is about two RPCs",
+  ACCESS_RPC_NAME_UNIQUE: "is about two RPCs",
   ACCESS_PATH_UNPUBLISHED: "is about a path of svc-access.yaml",
 };
 

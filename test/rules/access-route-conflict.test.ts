@@ -45,6 +45,17 @@ testRule(accessRouteConflict, {
       name: "a rule that does not parse, which another rule reports",
       rpcs: bound('get: "x"', 'get: "x"'),
     },
+    {
+      name: "the own full name, the full name of an RPC elsewhere, and another method",
+      rpcs:
+        rpc("Own", http('post: "/CASE.v1.S/Own"'), UNPUBLISHED) +
+        rpc("Far", http('post: "/far.v1.S/Get"'), UNPUBLISHED) +
+        rpc("Put", http('put: "/CASE.v1.S/Far"'), UNPUBLISHED),
+    },
+    {
+      name: "probes in other places, and whatever a variable takes",
+      rpcs: bound('get: "/v1/healthz"', 'get: "/{id}"', 'get: "/readyz:run"'),
+    },
     { name: "RPCs without bindings", rpcs: rpc("A", PUBLISHED) + rpc("B", PUBLISHED) + rpc("C") },
     {
       name: "two packages that are not deployed as one",
@@ -107,6 +118,43 @@ testRule(accessRouteConflict, {
     },
   ],
   invalid: [
+    {
+      name: "the full name of an unpublished RPC, where Connect serves it",
+      rpcs:
+        rpc("Hidden", UNPUBLISHED) +
+        rpc("Trick", http('post: "/CASE.v1.S/Hidden"', "⟦"), PUBLISHED),
+      messages: [
+        "CASE.v1.S/Trick claims /CASE.v1.S/Hidden, where CASE.v1 answers CASE.v1.S/Hidden (CASE.proto:7:1) by Connect and gRPC-Web; change the path",
+      ],
+    },
+    {
+      name: "that of an RPC with a route of its own, for any method",
+      rpcs:
+        rpc("Hidden", http('get: "/v1/x"'), UNPUBLISHED) +
+        rpc("Trick", http('custom: {kind: "*", path: "/CASE.v1.S/Hidden"}', "⟦"), UNPUBLISHED),
+      messages: ["claims /CASE.v1.S/Hidden, where CASE.v1 answers CASE.v1.S/Hidden"],
+    },
+    {
+      name: "that of a published RPC, which has a route there: reported once",
+      rpcs:
+        rpc("Shown", PUBLISHED) + rpc("Trick", http('post: "/CASE.v1.S/Shown"', "⟦"), UNPUBLISHED),
+      messages: ["both claim POST /CASE.v1.S/Shown on the service CASE.v1"],
+    },
+    {
+      name: "a declared path at the full name of an RPC",
+      rpcs: rpc("Hidden", UNPUBLISHED),
+      config: platform(
+        ONE_AND_TWO,
+        [],
+        ["service: one, ⟦path: /CASE.v1.S/Hidden, methods: [GET, POST], exposure: PUBLIC"],
+      ),
+      messages: ["the path /CASE.v1.S/Hidden claims /CASE.v1.S/Hidden, where one answers"],
+    },
+    ...["/healthz", "/readyz"].map((path) => ({
+      name: `the probe ${path}`,
+      rpcs: rpc("R0", http(`get: "${path}"`, "⟦"), UNPUBLISHED),
+      messages: [`claims ${path}, which every service answers with its health; change the path`],
+    })),
     {
       name: "one path twice, with the names of both RPCs, the request and the scope",
       rpcs: rpc("R0", http('get: "/v1/x"')) + rpc("R1", http('get: "/v1/x"', "⟦")),

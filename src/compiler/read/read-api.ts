@@ -7,7 +7,7 @@ import {
 } from "../../api/descriptors/file-outline.ts";
 import { Locator } from "../../api/descriptors/locator.ts";
 import { MessageIndex } from "../../api/descriptors/message-index.ts";
-import type { MethodOutline, ServiceOutline } from "../../api/descriptors/method-outline.ts";
+import type { MethodOutline } from "../../api/descriptors/method-outline.ts";
 import type { DescriptorPosition } from "../../api/position.ts";
 import { unknownFields } from "../../api/read/annotation/unknown-fields.ts";
 import {
@@ -99,7 +99,6 @@ function* readServices(
   const prefix = file.package === "" ? "" : `${file.package}.`;
   for (const [serviceIndex, service] of file.services.entries()) {
     const fullName = prefix + service.name;
-    if (isChecked) checkHandlerNames(service, fullName);
     const rpcs = service.methods.map((method, methodIndex) => {
       const path = [6, serviceIndex, 2, methodIndex];
       try {
@@ -117,21 +116,6 @@ function* readServices(
       }
     });
     yield { name: service.name, fullName, package: file.package, file: file.name, rpcs };
-  }
-}
-
-/** A handler has the name of its RPC, with the first letter in lower case. */
-function checkHandlerNames({ methods }: ServiceOutline, fullName: string): void {
-  const names = new Map<string, string>();
-  for (const { name } of methods) {
-    const handler = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
-    const other = names.get(handler);
-    if (other !== undefined) {
-      throw new DescriptorError(
-        `the RPCs ${other} and ${name} of ${fullName} have the same handler name ${handler}; rename one of them`,
-      );
-    }
-    names.set(handler, name);
   }
 }
 

@@ -5,7 +5,7 @@ import { printable } from "../../common/printable.ts";
 import type { Relationship } from "../../model/relationship.ts";
 import { formatRelationship, readRelationship } from "../../model/relationship-text.ts";
 import { OperatorError, storeFlags } from "../command/flags.ts";
-import type { EngineFlags } from "./open-engine.ts";
+import type { EngineFlags } from "./open-embedded-engine.ts";
 
 /** The maximum number of relationships in one write. */
 const MOST = 1000;
@@ -41,7 +41,7 @@ Exit codes: 0 written, 2 usage, a relationship that the model does not allow, or
 async function touch(texts: readonly string[], flags: EngineFlags): Promise<void> {
   if (texts.length > MOST) throw new OperatorError(`one write has at most ${MOST} relationships`);
   const relationships = texts.map(parse);
-  const { openEngine } = await import("./open-engine.ts");
+  const { openEngine } = await import("./open-embedded-engine.ts");
   const engine = await openEngine(flags);
   try {
     await write(engine, relationships);

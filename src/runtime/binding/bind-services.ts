@@ -108,8 +108,10 @@ function nameOf(service: DescService, method: DescMethod): string {
 function handlerOf(binding: ServiceBinding, { localName }: DescMethod): AnyHandler | undefined {
   const handlers = binding.handlers as Record<string, unknown> | undefined;
   const handler = handlers?.[localName];
+  // What every object has is not a handler, but an RPC may have the name of it.
+  const isInherited = handler === (Object.prototype as Record<string, unknown>)[localName];
   // Bound, so that handlers may be the methods of a class.
-  return typeof handler === "function" && !Object.hasOwn(Object.prototype, localName)
+  return typeof handler === "function" && !isInherited
     ? (handler.bind(handlers) as AnyHandler)
     : undefined;
 }

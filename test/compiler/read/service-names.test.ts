@@ -42,19 +42,3 @@ describe("the shipped svc.iam.v1 is only called", () => {
     expect(api.clients).toEqual([]);
   });
 });
-
-describe("two RPCs with the same handler name are an error", () => {
-  test.each([
-    ["toString", "ToString"],
-    ["Get", "get"],
-    ["Get", "Get"],
-  ])("%s and %s", (one, other) => {
-    expect(() => read(fileOf("a.v1", "S", one, "List", other))).toThrow(
-      `the RPCs ${one} and ${other} of a.v1.S have the same handler name`,
-    );
-  });
-
-  test("names that differ elsewhere are not an error", () => {
-    expect(() => read(fileOf("a.v1", "S", "getIt", "Getit", "get_it", "_get"))).not.toThrow();
-  });
-});

@@ -105,6 +105,25 @@ describe("a server does not start with [EXP-6]", () => {
   });
 });
 
+test.each([
+  ["an object", { hasOwnProperty: async () => ({ id: "own" }) }],
+  [
+    "a class",
+    new (class {
+      async hasOwnProperty() {
+        return { id: "own" };
+      }
+    })(),
+  ],
+])("the handler of %s may have the name of a method of every object", async (_, own) => {
+  const { methods, problems } = bindServices([
+    { ...withMethod({ localName: "hasOwnProperty" }), handlers: Object.assign(own, handlers) },
+  ]);
+  expect(problems).toEqual([]);
+  const handler = methods[0]?.handler as (request: unknown) => Promise<unknown>;
+  expect(await handler({})).toEqual({ id: "own" });
+});
+
 test.each(["equal qps and burst", "a burst above qps"])("%s may be a rate limit", (what) => {
   const rateLimit = { qps: 1, burst: what === "a burst above qps" ? 2 : 1 };
   const binding = withPolicy({ exposure: "PUBLIC", publish: true, rateLimit });
