@@ -96,6 +96,11 @@ export class EmbeddedEngine implements AuthorizationEngine {
     return { allowed: this.#checks.one(request), revision: this.#head.revision() };
   }
 
+  headNow(): Revision {
+    this.#begin(undefined);
+    return this.#head.revision();
+  }
+
   async checkBulk(
     requests: readonly CheckRequest[],
     options?: CallOptions,

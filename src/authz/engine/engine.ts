@@ -89,6 +89,14 @@ export interface AuthorizationEngine {
   readonly checkNow?: ((request: CheckRequest) => CheckResult) | undefined;
 
   /**
+   * The revision of head, without waiting; absent if another process must be asked. As long as it is the same, so is
+   * all that was read at head.
+   *
+   * @throws AuthzError as `check` rejects
+   */
+  readonly headNow?: (() => Revision) | undefined;
+
+  /**
    * Decides many checks at one revision, each by itself: one that cannot be decided is an item with an
    * error.
    *

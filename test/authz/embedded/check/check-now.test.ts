@@ -39,3 +39,21 @@ it("an engine that is closed decides nothing", async () => {
   const error = await engine.check(REQUEST).catch((reason: unknown) => reason);
   expect(() => engine.checkNow?.(REQUEST)).toThrow(error as Error);
 });
+
+it("the revision of head is that of a check, and another one after each write", async () => {
+  const engine = await open();
+  const { resource, subject } = REQUEST;
+  const relationship = { resource, relation: "viewer", subject };
+  const seen = [engine.headNow?.()];
+  for (const operation of ["CREATE", "DELETE"] as const) {
+    const { revision } = await engine.writeRelationships({
+      updates: [{ operation, relationship }],
+    });
+    expect(engine.headNow?.()).toBe(revision);
+    expect((await engine.check(REQUEST)).revision).toBe(revision);
+    seen.push(engine.headNow?.());
+  }
+  expect(new Set(seen).size).toBe(3);
+  await engine.close();
+  expect(() => engine.headNow?.()).toThrow("the engine is closed");
+});

@@ -45,6 +45,8 @@ interface Own {
 interface Shown {
   readonly profile: Profile | undefined;
   readonly groups: readonly string[];
+  /** At which revision of the relationships the groups were read, or one before; undefined if that is not known. */
+  revision: string | undefined;
   readonly message: CurrentUserMessage;
 }
 
@@ -65,12 +67,18 @@ export class CurrentUser {
     const profile =
       (await this.#localProfile(principal)) ??
       (await this.#options.profiles.find(this.#keyOf(principal)));
-    const found = this.#groupsOf(principal, context);
-    const groups = found instanceof Promise ? await found : found;
     const shown = this.#shown.get(principal);
-    if (shown !== undefined && isSame(shown, profile, groups)) return shown.message;
+    // Before the groups are read, which may have changed since.
+    const revision = this.#options.groups.revision();
+    const isCurrent = revision !== undefined && revision === shown?.revision;
+    const found = isCurrent ? shown.groups : this.#groupsOf(principal, context);
+    const groups = found instanceof Promise ? await found : found;
+    if (shown !== undefined && isSame(shown, profile, groups)) {
+      shown.revision = revision;
+      return shown.message;
+    }
     const message = reusableMessage(messageOf(principal, profile, groups));
-    this.#shown.set(principal, { profile, groups, message });
+    this.#shown.set(principal, { profile, groups, revision, message });
     return message;
   }
 

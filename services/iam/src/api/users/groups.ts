@@ -14,6 +14,11 @@ export class Groups {
     this.#engine = engine;
   }
 
+  /** As long as it is the same, so are the groups of all users; undefined if the engine must be asked. */
+  revision(): string | undefined {
+    return this.#engine.headNow?.();
+  }
+
   /** The groups that a user is a direct member of, by identifier; at most 1,000. */
   ofUser(
     id: string,
