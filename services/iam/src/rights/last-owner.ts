@@ -21,6 +21,8 @@ const ZONE_OWNER = { type: "zone", relation: "owner" } as const;
 /** Subjects that are not users: the zone keeps its users without them. */
 const OTHERS: ReadonlySet<string> = new Set(["service", "service_account"]);
 const POWER: ReadonlySet<string> = new Set(["owner", "manager", "permission_admin"]);
+/** The types all of whose relations a deletion of a group decides on. */
+const PLACED: ReadonlySet<string> = new Set(["zone", "group"]);
 /** After these, an effect may still happen. */
 const UNSETTLED: ReadonlySet<string> = new Set(["UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"]);
 
@@ -113,7 +115,10 @@ export class LastOwner {
         .filter(({ operation }) => (operation === "DELETE") === isDeletion)
         .map(({ relationship }) => relationship);
     const [deletions, writes] = [of(true), of(false)];
-    const held = writes.filter(hasPower).map(({ resource }) => resource);
+    const held = [
+      ...writes.filter(hasPower).map(({ resource }) => resource),
+      ...writes.filter(givesPower).map(({ subject: { type, id } }) => ({ type, id })),
+    ];
     // Who may not write does not learn who owns a zone, and makes nobody wait.
     if (held.length > 0 || this.#relevant(deletions).length > 0) await decide();
     return this.guard({ deletions, writes, held }, signal, (needed, effect) =>
@@ -193,6 +198,12 @@ export class LastOwner {
 /** Whether a relationship gives power over the groups below one: a move of a group must not overlook it. */
 function hasPower({ resource, relation }: Relationship): boolean {
   return resource.type === "group" && POWER.has(relation);
+}
+
+/** Whether it grants to a group what a deletion of the group decides on: it must not overlook it. */
+function givesPower({ resource, relation, subject }: Relationship): boolean {
+  if (subject.type !== "group" || subject.relation === undefined) return false;
+  return relation === "owner" || relation === "admin" || PLACED.has(resource.type);
 }
 
 function isSettled(error: unknown): boolean {

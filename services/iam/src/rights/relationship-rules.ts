@@ -103,7 +103,9 @@ export class RelationshipRules {
     const taken = updates.filter(isTakenFrom(caller));
     await this.#assertMembers(decision, taken, this.#model.ofZones);
     const path = await rights.path();
-    return { preconditions: unique([...named(writes, path), ...placed, ...path]) };
+    return {
+      preconditions: unique([...named(writes, path), ...grantees(writes), ...placed, ...path]),
+    };
   }
 
   #begin(caller: Caller, signal: AbortSignal): Decision {
@@ -233,6 +235,17 @@ function named(
   return [...objects.values()].map(({ type, id }) => ({
     kind: "MUST_MATCH",
     filter: { resourceType: type, resourceId: id },
+  }));
+}
+
+/** Nothing is granted to a group that is deleted meanwhile: its place goes first. */
+function grantees(writes: readonly RelationshipUpdate[]): Precondition[] {
+  const sets = writes
+    .map(({ relationship: { subject } }) => subject)
+    .filter(({ type, relation }) => type === "group" && relation !== undefined);
+  return [...new Set(sets.map(({ id }) => id))].map((resourceId) => ({
+    kind: "MUST_MATCH",
+    filter: { resourceType: "group", resourceId, relation: "zone" },
   }));
 }
 

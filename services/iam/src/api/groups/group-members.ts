@@ -8,9 +8,9 @@ import {
 import { ServiceError } from "svc-access/runtime";
 import type { OutsideValues } from "../../ground/secrets/outside-values.ts";
 import type { Caller } from "../../rights/caller-rights.ts";
+import { unique } from "../../rights/decided-path.ts";
 import type { LastOwner } from "../../rights/last-owner.ts";
 import type { RelationshipRules } from "../../rights/relationship-rules.ts";
-import { writeDecided } from "../../rights/write-decided.ts";
 import { ListTokens } from "../relationships/list-token.ts";
 import { RelationshipList } from "../relationships/relationship-list.ts";
 import type { GroupRecord } from "./group-records.ts";
@@ -46,15 +46,14 @@ export class GroupMembers {
     member: SubjectReference,
     signal: AbortSignal,
   ): Promise<Revision> {
-    const { engine, rules } = this.#options;
+    const { rules, lastOwner } = this.#options;
     const relationship = memberOf(group.id, member);
     const updates = [{ operation: "TOUCH", relationship }] as const;
-    const decide = async () => (await rules.assertMayWrite(caller, updates, signal)).preconditions;
-    const others = [
-      mustExist(zoneOf(group.id, group.organizationId)),
-      ...(member.type === "group" ? [existing(member.id)] : []),
-    ];
-    const write = writeDecided(engine, { updates, decide, others });
+    const decide = async () => {
+      const { preconditions } = await rules.assertMayWrite(caller, updates, signal);
+      return unique([mustExist(zoneOf(group.id, group.organizationId)), ...preconditions]);
+    };
+    const write = lastOwner.write(updates, decide, signal);
     return (await write.catch(explain)).revision;
   }
 
@@ -106,12 +105,6 @@ export class GroupMembers {
 
 function memberOf(id: string, subject: SubjectReference): Relationship {
   return { resource: { type: "group", id }, relation: "member", subject };
-}
-
-/** That a group exists, in whichever zone. */
-function existing(id: string) {
-  const filter = { resourceType: "group", resourceId: id, relation: "zone" };
-  return { kind: "MUST_MATCH", filter } as const;
 }
 
 function explain(error: unknown): never {

@@ -47,7 +47,7 @@ export async function writeRelationships(
     const preconditions = unique([...given, ...allowed.preconditions]);
     if (preconditions.length <= MAX_PRECONDITIONS) return preconditions;
     throw invalid(
-      `a call relies on at most ${MAX_PRECONDITIONS} preconditions, with one for each resource: write fewer at once`,
+      `a call relies on at most ${MAX_PRECONDITIONS} preconditions, with one for each resource and for each group that is granted something: write fewer at once`,
     );
   };
   const { revision } = await lastOwner.write(updates, decide, signal).catch(withoutNames);
@@ -89,7 +89,7 @@ function withoutNames(error: unknown): never {
   if (!(error instanceof AuthzError) || error.code !== "FAILED_PRECONDITION") throw error;
   throw new ServiceError(
     "FAILED_PRECONDITION",
-    "a precondition does not hold, a set would contain itself, or relationships were changed at the same time: read them, and call again",
+    "a precondition does not hold, a group that is granted something does not exist, a set would contain itself, or relationships were changed at the same time: read them, and call again",
     { cause: error },
   );
 }

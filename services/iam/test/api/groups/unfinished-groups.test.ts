@@ -13,6 +13,7 @@ import { UnfinishedGroups } from "../../../src/api/groups/unfinished-groups.ts";
 import { openIamRemovals, type Removals } from "../../../src/ground/removals/removals.ts";
 import type { IamTables } from "../../../src/ground/store/tables.ts";
 import { RelationshipRules } from "../../../src/rights/relationship-rules.ts";
+import { writeDecided } from "../../../src/rights/write-decided.ts";
 import { PAGE_TOKENS } from "../../rights/rights-engine.ts";
 import { postgres, sqlite, type TestDatabase } from "../../support/databases.ts";
 
@@ -236,10 +237,11 @@ describe.each([
 
   test("no member is added to a group that was deleted after the decision", async () => {
     const made = await begin(engine);
+    const deleting = afterDeletionOf(made.id);
     const members = new GroupMembers({
-      engine: afterDeletionOf(made.id),
+      engine: deleting,
       rules: new RelationshipRules(engine),
-      lastOwner: { write: () => Promise.reject(new Error("nobody is removed")) },
+      lastOwner: { write: (updates, decide) => writeDecided(deleting, { updates, decide }) },
       pageTokens: PAGE_TOKENS,
     });
     const alice = { type: "user", id: "alice" };
