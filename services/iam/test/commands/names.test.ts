@@ -55,6 +55,30 @@ const usersAre = (users: Readonly<Record<string, string>>): Answers => ({
   },
 });
 
+test.each([
+  ["a user name", { [ALICE]: "alice" }, ALICE],
+  ["an id that is no UUID", { alice: "bob" }, "alice"],
+  ["an id and the user name of the same user", { alice: "alice" }, "alice"],
+  ["the id of one user and the user name of another", { alice: "bob", [ALICE]: "alice" }, null],
+  ["nobody's", { [ALICE]: "bob" }, null],
+] as const)(
+  "a command takes %s for whom it names, or for nobody [CMD-2]",
+  async (_, of, expected) => {
+    const deleted: unknown[] = [];
+    const answers: Answers = {
+      ...usersAre(of as Readonly<Record<string, string>>),
+      async deleteUser({ userId }) {
+        deleted.push(userId);
+        return {};
+      },
+    };
+    const ran = runWith(answers, () => deleteUser("alice", { ...TEXT, yes: true }));
+    if (expected === null) await expect(ran).rejects.toThrow(/^(?:"alice" is the id of|no user)/);
+    else await ran;
+    expect(deleted).toEqual(expected === null ? [] : [expected]);
+  },
+);
+
 describe.each([
   ["a user name", { [ALICE]: "alice" }, ALICE],
   ["an id that is no UUID", { alice: "bob" }, "alice"],

@@ -7,7 +7,10 @@ import allRoutes from "../../gen/routes/iam.json" with { type: "json" };
 import { IAMAuthService } from "../../gen/svc/iam/v1/auth_pb.ts";
 import { bindIAMAuthService } from "../../gen/svc/iam/v1/auth_server.ts";
 import { EncryptionKeys } from "../../src/ground/secrets/encryption-keys.ts";
+import { MissingKeyLog } from "../../src/ground/secrets/missing-key-log.ts";
 import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
+import { storedKeyIds } from "../../src/ground/secrets/stored-key-ids.ts";
+import type { EncryptionKeyTables } from "../../src/ground/store/encryption-key-tables.ts";
 import { providerHandlers } from "../../src/login/interaction/interactions.ts";
 import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import type { EmbeddedProviderOptions } from "../../src/provider/embedded/embedded-options.ts";
@@ -97,17 +100,22 @@ export async function startProvider(parts: ProviderParts = {}): Promise<RunningP
   const log = (fields: object, message: string) =>
     void logged.push(`${message} ${JSON.stringify(fields, errorText)}`);
   const origin = `http://localhost:${port}`;
+  const database = at.open();
+  const stored = storedKeyIds(database.as<EncryptionKeyTables>());
+  const missingKeys = new MissingKeyLog({ error: log }, stored);
   const provider = new EmbeddedProvider({
     publicUrl: origin,
     organization: "acme",
     clients: [CONSOLE],
     accounts,
-    database: at.open(),
+    database,
+    missingKeys,
     box: new SecretBox(EncryptionKeys.parse(KEYS)),
     log: { warn: log, error: log },
     newKey: nextRsaKey,
     ...options,
   });
+  await missingKeys.open();
   const server = await startTestServer(binding, {
     routes,
     rawHandlers: providerHandlers(provider),

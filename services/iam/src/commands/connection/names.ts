@@ -95,7 +95,8 @@ export async function idOf(
   // Whoever has no e-mail address would have it, where a variable of a shell is not set.
   if (given === "") throw new CommandError(`the ${type.replace("_", " ")} is empty: name one`);
   const kind = KINDS.find((one) => one.type === type) as Kind;
-  return oneOf(kind, given, await kind.find(connection, given));
+  const found = await kind.find(connection, given);
+  return (await isIdToo(connection, kind, { given, found })) ? given : oneOf(kind, given, found);
 }
 
 /**
@@ -124,16 +125,31 @@ export async function namedObject<Written extends WrittenObject>(
     }
     return written;
   }
+  const isId = await isIdToo(connection, kind, {
+    given: written.id,
+    found,
+    hint: "; the JSON of svc-iam relationship import has ids only",
+  });
+  return isId ? written : { ...written, id: oneOf(kind, written.id, found) };
+}
+
+/**
+ * Whether what is not in the form of our own ids is an id, too.
+ *
+ * @throws CommandError if it is the name of another
+ */
+async function isIdToo(
+  connection: Connection,
+  { type, names }: Kind,
+  { given, found, hint = "" }: { given: string; found: readonly Named[]; hint?: string },
+): Promise<boolean> {
   const isId =
-    found.some(({ id }) => id === written.id) ||
-    (written.type === "user" && (await isUser(connection, written.id)));
-  if (!isId) return { ...written, id: oneOf(kind, written.id, found) };
-  const others = withName(found, written.id).filter(({ id }) => id !== written.id);
-  const [other] = others;
-  if (other === undefined) return written;
-  const what = written.type.replace("_", " ");
+    found.some(({ id }) => id === given) || (type === "user" && (await isUser(connection, given)));
+  if (!isId) return false;
+  const [other] = withName(found, given).filter(({ id }) => id !== given);
+  if (other === undefined) return true;
   throw new CommandError(
-    `${JSON.stringify(written.id)} is the id of one ${what} and the ${kind.names} of another: write ${other.id} for the latter; the JSON of svc-iam relationship import has ids only`,
+    `${JSON.stringify(given)} is the id of one ${type.replace("_", " ")} and the ${names} of another: write ${other.id} for the latter${hint}`,
   );
 }
 
