@@ -86,8 +86,14 @@ onPlatform("two replicas [PLAT-9]", platform, (platform) => {
     const path = `/v1/users/${id}/password-reset-links`;
     const owner = await addUser("owner");
     await platform.makeOwner(owner);
-    const { body } = await first.call("POST", path, {}, asUser(owner));
-    const { pathname, search } = new URL(body.url);
+    // The owner was written to SpiceDB by another client, whose writes checks need not see at once.
+    let url = "";
+    await until("the owner may make a link", async () => {
+      const { body } = await first.call("POST", path, {}, asUser(owner));
+      url = body.url ?? "";
+      return url !== "";
+    });
+    const { pathname, search } = new URL(url);
     const forms = await Promise.all(
       [...replicas, ...replicas].map(async ({ port }, index) => {
         const origin = `http://localhost:${port}`;

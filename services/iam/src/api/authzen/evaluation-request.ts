@@ -6,12 +6,21 @@ import * as z from "zod";
 const MOST = Math.min(1000, MAX_BULK_CHECKS);
 
 const NO_OBJECT = unlessMissing("must be an object");
-const name = z.string(unlessMissing("must be a string")).min(1, "must not be empty");
+/** The most characters of a name and of an id: each answer of many may repeat what the request has once. */
+const MOST_OF_NAME = 128;
+const MOST_OF_ID = 1024;
+const text = (most: number) =>
+  z
+    .string(unlessMissing("must be a string"))
+    .min(1, "must not be empty")
+    .max(most, `must have at most ${most} characters`);
+const name = text(MOST_OF_NAME);
+const id = text(MOST_OF_ID);
 /** Facts that the caller knows; the model decides by relationships alone. */
 const facts = z.record(z.string(), z.unknown(), NO_OBJECT).optional();
 
 // Unknown fields are ignored: they may come from a later version of the specification.
-const entity = z.object({ type: name, id: name, properties: facts }, NO_OBJECT);
+const entity = z.object({ type: name, id, properties: facts }, NO_OBJECT);
 const action = z.object({ name, properties: facts }, NO_OBJECT);
 const question = z.object({ subject: entity, action, resource: entity, context: facts }, NO_OBJECT);
 

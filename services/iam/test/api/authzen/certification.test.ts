@@ -251,6 +251,9 @@ describe("the callers [AZEN-4]", () => {
   });
 });
 
+/** A question whose rest the request has once, asked many times. */
+const manyOf = (change: object) => ({ ...FIXTURE, ...change, evaluations: Array(600).fill({}) });
+
 describe("hostile requests [AZEN-5]", () => {
   test.each([
     ["an unknown action", { ...FIXTURE, action: { name: "fly" } }],
@@ -270,9 +273,24 @@ describe("hostile requests [AZEN-5]", () => {
     ["a shared subject that is a string", { subject: "alice", evaluations: [FIXTURE] }],
     ["an unknown semantic", { evaluations: [FIXTURE], options: { evaluations_semantic: "all" } }],
     ["a context that is a list", { ...FIXTURE, context: [] }],
+    ["a shared action whose name is long", manyOf({ action: { name: "x".repeat(129) } })],
+    ["a shared type that is long", manyOf({ subject: { type: "x".repeat(129), id: "x" } })],
+    ["a shared id that is long", manyOf({ resource: { type: "record", id: "x".repeat(1025) } })],
   ])("%s is refused", async (_, body) => {
     const { status } = await several(body);
     expect(status).toBe(400);
+  });
+
+  test("an answer repeats no long text of its question", async () => {
+    const long = { name: "x".repeat(128) };
+    const own = { action: { name: "y".repeat(100_000) } };
+    const { status, body } = await several({ ...FIXTURE, action: long, evaluations: [{}, own] });
+    expect(status).toBe(200);
+    expect(JSON.stringify(body).length).toBeLessThan(1000);
+    expect(body.evaluations).toMatchObject([
+      { decision: false, context: { error: { status: 400 } } },
+      { context: { error: { message: "action.name must have at most 128 characters" } } },
+    ]);
   });
 
   test("names of the prototype are names like others", async () => {
