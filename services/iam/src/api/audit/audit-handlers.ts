@@ -8,6 +8,7 @@ import type {
 } from "../../../gen/svc/iam/v1/audit_pb.ts";
 import type { IAMAuditServiceHandlers } from "../../../gen/svc/iam/v1/audit_server.ts";
 import { assertOwnOrganization } from "../own-organization.ts";
+import type { StandingReaders } from "./standing-readers.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 500;
@@ -16,12 +17,13 @@ const MAX_PAGE_SIZE = 500;
  * The handlers of IAMAuditService. The permission on the zone of the caller was checked before.
  *
  * @param organization `iam.organization`: whose administrators see the events
+ * @param readers ends the streams of callers who may not read them any more
  * @param stopping aborts when the server begins to stop, which would wait for followers
  */
 export function auditHandlers(
   log: Pick<AuditLog, "list" | "export" | "follow" | "position">,
   organization: string,
-  stopping: AbortSignal,
+  { readers, stopping }: { readonly readers: StandingReaders; readonly stopping: AbortSignal },
 ): IAMAuditServiceHandlers {
   return {
     async listAuditEvents({ filter, pageSize, pageToken }, context) {
@@ -38,8 +40,10 @@ export function auditHandlers(
 
     async *exportAuditEvents({ filter }, context) {
       assertOwnOrganization(context, organization);
-      const { signal } = context;
-      for await (const event of log.export(filterOf(filter), { signal })) {
+      const events = readers.whilePermitted(context, (signal) =>
+        log.export(filterOf(filter), { signal }),
+      );
+      for await (const event of events) {
         yield { event: objectOf(event) } satisfies MessageInitShape<
           typeof ExportAuditEventsResponseSchema
         >;
@@ -55,9 +59,11 @@ export function auditHandlers(
           typeof FollowAuditEventsResponseSchema
         >;
       }
-      const signal = AbortSignal.any([context.signal, stopping]);
-      const options = { signal, ...(after === "" ? {} : { after }) };
-      for await (const { event, position } of log.follow(filterOf(filter), options)) {
+      const changes = readers.whilePermitted(context, (permitted) => {
+        const signal = AbortSignal.any([permitted, stopping]);
+        return log.follow(filterOf(filter), { signal, ...(after === "" ? {} : { after }) });
+      });
+      for await (const { event, position } of changes) {
         yield { event: objectOf(event), position } satisfies MessageInitShape<
           typeof FollowAuditEventsResponseSchema
         >;

