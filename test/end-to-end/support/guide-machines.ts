@@ -20,6 +20,14 @@ export interface GuideReplica {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** The end of what a program has written to standard error. */
+interface ProgramLog {
+  readonly text: string;
+  readonly hasEnded: boolean;
+}
+
+const LOG_LENGTH = 4_000;
+
 /** The machines of the guide of docs/iam.md, on this one: commands run with its addresses and folders. */
 export class GuideMachines {
   readonly folder = mkdtempSync(join(tmpdir(), "svc-access-guide-"));
@@ -114,9 +122,14 @@ export class GuideMachines {
 
   /** Starts both replicas with one command, and waits until they are ready. */
   async startReplicas(command: string): Promise<void> {
-    for (const { environment } of this.replicas) this.#start(command, environment);
-    for (const { origin } of this.replicas) {
-      await until("a replica is ready", async () => {
+    const started = this.replicas.map(({ origin, environment }) => ({
+      origin,
+      log: this.#start(command, environment),
+    }));
+    for (const { origin, log } of started) {
+      const what = () => `the replica of ${origin} is ready: ${log.text}`;
+      await until(what, async () => {
+        if (log.hasEnded) throw new Error(`the replica of ${origin} ended: ${log.text}`);
         const response = await fetch(`${origin}/readyz`).catch(() => undefined);
         return response?.status === 200;
       });
@@ -139,10 +152,23 @@ export class GuideMachines {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #start(command: string, own: Readonly<Record<string, string>> = {}): void {
+  #start(command: string, own: Readonly<Record<string, string>> = {}): ProgramLog {
     const env = { ...this.#environment, ...own };
     const args = ["-c", `exec ${this.here(command)}`];
-    this.#running.push(spawn("sh", args, { cwd: this.folder, env, stdio: "ignore" }));
+    const child = spawn("sh", args, {
+      cwd: this.folder,
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    this.#running.push(child);
+    const log = { text: "", hasEnded: false };
+    child.stderr.setEncoding("utf8").on("data", (part: string) => {
+      log.text = `${log.text}${part}`.slice(-LOG_LENGTH);
+    });
+    child.once("close", () => {
+      log.hasEnded = true;
+    });
+    return log;
   }
 
   #program(name: string, script: string): void {
