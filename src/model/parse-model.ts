@@ -44,6 +44,12 @@ export type ModelReading =
   | { readonly model: Model; readonly problems?: undefined }
   | { readonly model?: undefined; readonly problems: readonly string[]; readonly cause?: unknown };
 
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist; create it, or name another file",
+  EISDIR: "is a folder; name the file in it",
+  EACCES: "cannot be read: this process has no right to read it; grant it",
+};
+
 /** Reads a model from a file. */
 export function readModelFile(file: string): ModelReading {
   let text: string;
@@ -51,10 +57,7 @@ export function readModelFile(file: string): ModelReading {
     text = readFileSync(file, "utf8");
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const problem =
-      code === "ENOENT"
-        ? "does not exist; create it, or name another file"
-        : `cannot be read: ${message}`;
+    const problem = UNREADABLE[code ?? ""] ?? `cannot be read: ${message}`;
     return { problems: [`the model ${file} ${problem}`], cause };
   }
   return readModel(text, file);

@@ -101,7 +101,7 @@ export function readSections(
       continue;
     }
     problems.push(
-      ...result.issues
+      ...withoutSizesOfWrongTypes(result.issues)
         .flatMap((issue) => describeIssue(issue, { name, schema, text }))
         // Text whose variable is not set is not the value that the schema should see.
         .filter(({ path }) => !(isUnset && holdsReference(valueAt(text, path.slice(1))))),
@@ -146,6 +146,19 @@ function withFiles(value: unknown, folder: string, isFile = false): unknown {
 
 function namesFile(key: string): boolean {
   return key === "file" || key.endsWith("_file");
+}
+
+/** zod compares the length of a text with the bounds of the list that it should be, too. */
+function withoutSizesOfWrongTypes(issues: readonly StandardIssue[]): readonly StandardIssue[] {
+  const codeOf = (issue: StandardIssue) => (issue as { readonly code?: unknown }).code;
+  const placeOf = ({ path = [] }: StandardIssue) => JSON.stringify(path.map(stepOf));
+  const wrong = new Set(
+    issues.filter((issue) => codeOf(issue) === "invalid_type").map((issue) => placeOf(issue)),
+  );
+  return issues.filter((issue) => {
+    const code = codeOf(issue);
+    return (code !== "too_big" && code !== "too_small") || !wrong.has(placeOf(issue));
+  });
 }
 
 /** What a schema writes of a value that is not there. */

@@ -121,7 +121,7 @@ export const endpointUrl = () =>
   urlText(
     /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\][^\s\\]*$/,
     "must be an http or https URL, such as https://example.com",
-    z.regex(/^[^/]*\/\/[^/?#@]*([/?#]|$)/, "must not contain a user or a password"),
+    z.regex(/^([^/]*\/\/[^/?#@]*([/?#]|$)|[^@]*$)/, "must not contain a user or a password"),
   );
 
 /** A URL of PostgreSQL; it may hold the password. */

@@ -4,6 +4,7 @@ import type { ServiceConfigProblem } from "../configuration/configuration-error.
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { readSecretFile } from "../secret/read-secret-file.ts";
 import { readCertificates, readPrivateKey } from "../tls/certificate-list.ts";
+import { checkServerTls } from "../tls/check-tls.ts";
 import { unreadable } from "../tls/tls-files.ts";
 
 /**
@@ -13,8 +14,7 @@ import { unreadable } from "../tls/tls-files.ts";
 export function* checkNamedFiles(config: ServiceConfig): Iterable<ServiceConfigProblem> {
   const { server, security, registry } = config;
   const { authn, authz } = security;
-  yield* checkTlsFiles(["server", "http", "tls"], server.http?.tls);
-  yield* checkTlsFiles(["server", "grpc", "tls"], server.grpc?.tls);
+  yield* checkServers(server);
   yield* checkTlsFiles(["security", "authn", "revocation"], authn.revocation);
   // An engine that is never asked needs no files.
   if (authz.enabled && !authz.dev_allow_all) {
@@ -25,6 +25,20 @@ export function* checkNamedFiles(config: ServiceConfig): Iterable<ServiceConfigP
     yield* checkTokenFile(["security", "authz", "iam", "token_file"], authz.iam?.token_file);
   }
   yield* checkTlsFiles(["registry", "etcd"], registry?.etcd);
+}
+
+/** A certificate that has expired is a warning, as at a start: a running server picks up the renewed one. */
+function* checkServers(server: ServiceConfig["server"]): Iterable<ServiceConfigProblem> {
+  for (const { at, problems, warnings } of checkServerTls(server)) {
+    const path = at.split(".");
+    // The key that a message begins with, or the section: what is wrong may be two files together.
+    const pathOf = (message: string) => {
+      const key = Object.keys(CONTENTS).find((key) => message.startsWith(`${at}.${key} `));
+      return key === undefined ? path : [...path, key];
+    };
+    for (const message of problems) yield { path: pathOf(message), message };
+    for (const message of warnings) yield { path: pathOf(message), message, severity: "warning" };
+  }
 }
 
 type Content = (pem: Buffer) => object;

@@ -8,6 +8,7 @@ import { createMetrics } from "../observers/metrics/metrics.ts";
 import { givenRouteDocument } from "../registry/route-entry.ts";
 import { newInstanceId } from "../registry/route-keys.ts";
 import { countSecretFiles } from "../secret/followed-secret.ts";
+import { checkServerTls } from "../tls/check-tls.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import { Cleanup } from "./cleanup.ts";
 import { watchFileDescriptors } from "./file-descriptors.ts";
@@ -63,9 +64,12 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
     );
     const probes = readiness.probes().map(({ path }) => path);
     const plan = await planServer(options, probes);
-    for (const warning of new Set([...warnings, ...authnWarnings(config), ...plan.warnings])) {
-      logger.warn({}, warning);
+    const found = new Set([...warnings, ...authnWarnings(config), ...plan.warnings]);
+    // The ports that use them say these, and again when the certificates are renewed.
+    for (const { warnings } of checkServerTls(config.server)) {
+      for (const warning of warnings) found.delete(warning);
     }
+    for (const warning of found) logger.warn({}, warning);
     const stored = recorder instanceof StoredAuditRecorder ? recorder : undefined;
     stored?.countIn(metrics.events);
     const instance = stored?.instance ?? newInstanceId();

@@ -17,7 +17,7 @@ import type { RawMethod } from "../http/raw/raw-route.ts";
 import { idempotencyProblems } from "../idempotency/open-idempotency.ts";
 import { checkJobs, type TimedJob } from "../jobs/job.ts";
 import { metricProblems } from "../observers/metrics/service-metric.ts";
-import { tlsProblems } from "../tls/check-tls.ts";
+import { checkServerTls } from "../tls/check-tls.ts";
 import { bindRawHandlers } from "./bind-raw-handlers.ts";
 import { missingDrivers } from "./missing-drivers.ts";
 import { engineProblems, loadModel } from "./open-engine.ts";
@@ -66,7 +66,7 @@ export async function planServer(
     ...jobs.problems,
     ...metricProblems(options.metrics ?? []),
     ...idempotencyProblems(options.idempotentRpcs ?? [], methods, config.database !== undefined),
-    ...tlsProblems(config.server),
+    ...checkServerTls(config.server).flatMap(({ problems }) => problems),
     ...(await missingDrivers(config, opensEngine)),
     ...(opensEngine
       ? engineProblems(config).map(

@@ -90,13 +90,24 @@ function contextOf({ certificate_file, key_file, client_ca_file }: TlsFiles): Se
   };
 }
 
-/** All problems of the configured certificates of a process's servers. */
-export function tlsProblems({ http, grpc }: Pick<ServerConfig, "http" | "grpc">): string[] {
+/** What the check of a process's servers found. */
+export interface ServerTlsFindings {
+  /** The key of the configuration, such as `server.http.tls`. */
+  readonly at: string;
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Checks the configured certificates of a process's servers. */
+export function checkServerTls({
+  http,
+  grpc,
+}: Pick<ServerConfig, "http" | "grpc">): readonly ServerTlsFindings[] {
   const configured = [
     ["server.http.tls", http?.tls],
     ["server.grpc.tls", grpc?.tls],
   ] as const;
   return configured.flatMap(([at, tls]) =>
-    tls === undefined ? [] : checkTls(at, tls, readTlsFiles(at, tls)).problems,
+    tls === undefined ? [] : [{ at, ...checkTls(at, tls, readTlsFiles(at, tls)) }],
   );
 }

@@ -1,9 +1,14 @@
 /** The files that a configuration names are checked when it is loaded, at the keys that name them. */
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ConfigurationError } from "../../../src/runtime/configuration/configuration-error.ts";
 import { loadServiceConfig } from "../../../src/runtime/server/load-configuration.ts";
 import { Workspace } from "../../support/workspace.ts";
-import { makeCertificates, opensslIsAbsent } from "../tls/support/certificates.ts";
+import {
+  type Certificates,
+  type Identity,
+  makeCertificates,
+  opensslIsAbsent,
+} from "../tls/support/certificates.ts";
 
 const IAM = (lines: string) => `security:
   authz:
@@ -91,6 +96,47 @@ test.skipIf(opensslIsAbsent())("files that hold what they should are not reporte
       certificate_file: ${certificateFile}
       key_file: ${keyFile}`;
   expect(problemsOf(IAM(files))).toEqual([]);
+});
+
+describe.skipIf(opensslIsAbsent())("the certificates of the servers", () => {
+  let certificates: Certificates;
+  let server: Identity;
+  let other: Identity;
+  let old: Identity;
+  beforeAll(() => {
+    certificates = makeCertificates();
+    const authority = certificates.authority("ca");
+    server = authority.issue("server", { names: "DNS:localhost" });
+    other = authority.issue("other", { names: "DNS:localhost" });
+    old = authority.issue("old", { names: "DNS:localhost", days: -1 });
+  });
+  afterAll(() => certificates.remove());
+
+  const grpc = ({ certificateFile }: Identity, { keyFile }: Identity) =>
+    `server: {http: {address: "127.0.0.1:0"}, grpc: {address: "127.0.0.1:0",
+  tls: {certificate_file: ${certificateFile}, key_file: ${keyFile}}}}`;
+  const load = (lines: string) => {
+    using workspace = new Workspace({});
+    const common = "service: notes\nenvironment: development\n";
+    const database = "database: {driver: sqlite, file: notes.db}\n";
+    workspace.write("service.yaml", `${common}${database}${lines}`);
+    return loadServiceConfig(`${workspace.folder}/service.yaml`, { variables: {} });
+  };
+
+  test("with the key of another one are refused at their section", () => {
+    expect(() => load(grpc(server, other))).toThrow(
+      /service\.yaml:5:3 server\.grpc\.tls has a certificate and key that do not match: /,
+    );
+  });
+
+  test("that have expired are a warning: a running server takes the renewed ones", () => {
+    expect(load(grpc(server, server)).warnings).toEqual([]);
+    expect(load(grpc(old, old)).warnings).toEqual([
+      expect.stringMatching(
+        /^server\.grpc\.tls\.certificate_file \(\S+\) has expired on \S+; renew it$/,
+      ),
+    ]);
+  });
 });
 
 test("a program that uses none of them may ignore the files", () => {

@@ -1,6 +1,6 @@
 import type { TableChange } from "svc-access/database";
 import { migrateDatabase, planMigration, planModel, writeModel } from "svc-access/runtime";
-import { loadCommandConfig } from "../config/load-iam-config.ts";
+import { loadMigrationConfig } from "../config/load-iam-config.ts";
 import { IAM_TABLES } from "../ground/store/tables.ts";
 import { type Format, printJson, printLine } from "./run/print.ts";
 import { EXIT } from "./run/run-command.ts";
@@ -12,7 +12,7 @@ import { EXIT } from "./run/run-command.ts";
  * @returns the exit code
  */
 export async function migrateAll(file: string, format: Format): Promise<number> {
-  const { config } = loadCommandConfig(file);
+  const { config } = loadMigrationConfig(file);
   const tables = await migrateDatabase(config, IAM_TABLES);
   if (format === "text") await printLine(REPORTS[tables]);
   const modelWritten = await writeModel(config);
@@ -23,7 +23,7 @@ export async function migrateAll(file: string, format: Format): Promise<number> 
 
 /** Says what a migration would do. @returns the exit code */
 export async function planAll(file: string, format: Format): Promise<number> {
-  const { config } = loadCommandConfig(file);
+  const { config } = loadMigrationConfig(file);
   const planned = await planMigration(config, IAM_TABLES);
   const pending = planned.filter(({ from, to }) => from < to);
   if (format === "text") {

@@ -5,7 +5,12 @@ import { readEncryptionKeys } from "../ground/secrets/read-encryption-keys.ts";
 import { readPageDesign } from "../pages/read-page-design.ts";
 import { at, type ConfigProblem } from "./config-problem.ts";
 import type { IamConfig } from "./iam-config.ts";
+import { missingOfModel } from "./required-model.ts";
 import { unknownTypes } from "./services-config.ts";
+
+const MODEL = ["security", "authz", "model"] as const;
+/** A model of something else lacks nearly everything. */
+const MOST_NAMED = 6;
 
 /**
  * Yields why a start would be refused before it asks a store: the problems of the encryption key, the
@@ -26,17 +31,36 @@ export function* checkNamedFiles(
     readPageDesign(pages);
     return [];
   });
-  const path = ["security", "authz", "model"] as const;
+  const { model } = config.security.authz;
+  // One that does not exist is a problem that is found with every service.
+  if (model !== undefined && !existsSync(model)) return;
+  yield* checkModelFile(config, { services });
+}
+
+/** Yields why the model cannot be that of svc-iam. */
+export function* checkModelFile(
+  config: ServiceConfig,
+  { services }: Pick<IamConfig, "services">,
+): Iterable<ConfigProblem> {
   const { model } = config.security.authz;
   if (model === undefined) {
-    yield at(path, "is missing: name the file of the model");
+    yield at(MODEL, "is missing: name the file of the model");
     return;
   }
-  // One that does not exist is a problem that is found with every service.
-  if (!existsSync(model)) return;
-  yield* problemsOf(path, () => {
+  yield* problemsOf(MODEL, () => {
     const read = loadModel(config);
-    return read === undefined ? [] : [...unknownTypes(services, read)];
+    if (read === undefined) return [];
+    const missing = missingOfModel(read);
+    // What the services may do with other types is of interest once this is the right model.
+    if (missing.length === 0) return [...unknownTypes(services, read)];
+    const what = missing.slice(0, MOST_NAMED).join(", ");
+    const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : "";
+    return [
+      at(
+        MODEL,
+        `(${model}) lacks ${what}${more}, which svc-iam needs: name model/iam.zed, or a model that svc-access model merge made of it and others`,
+      ),
+    ];
   });
 }
 

@@ -1,6 +1,6 @@
 import { type LoadedServiceConfig, loadServiceConfig } from "svc-access/runtime";
 import { checkIamConfig } from "./check-iam-config.ts";
-import { checkNamedFiles } from "./check-named-files.ts";
+import { checkModelFile, checkNamedFiles } from "./check-named-files.ts";
 import { type IamConfig, iamSection } from "./iam-config.ts";
 
 /** The configuration of svc-iam. */
@@ -39,5 +39,19 @@ export function loadCommandConfig(file: string): LoadedIamConfig {
     addresses: ADDRESSES,
     ignoreNamedFiles: true,
     checks: [checkIamConfig],
+  });
+}
+
+/**
+ * Loads it for a migration, which writes the model to SpiceDB, where it stays.
+ *
+ * @throws ConfigurationError as `loadCommandConfig`, and if the model cannot be that of svc-iam
+ */
+export function loadMigrationConfig(file: string): LoadedIamConfig {
+  return loadServiceConfig(file, {
+    sections: { iam: iamSection },
+    addresses: ADDRESSES,
+    ignoreNamedFiles: true,
+    checks: [checkIamConfig, (config, { iam }) => checkModelFile(config, iam)],
   });
 }

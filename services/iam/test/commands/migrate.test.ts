@@ -1,6 +1,6 @@
 /** `svc-iam migrate` and `svc-iam serve` with the roles of docs/database.md. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
@@ -139,7 +139,8 @@ describe.skipIf(spicedbIsAbsent())("the schema of SpiceDB", () => {
     expect(await plan(MODEL)).toEqual(again);
 
     const other = join(folder, "other.zed");
-    writeFileSync(other, "definition user {}\ndefinition book {\n  relation reader: user\n}\n");
+    const book = "definition book {\n  relation reader: user\n}\n";
+    writeFileSync(other, `${readFileSync(MODEL, "utf8")}\n${book}`);
     const replaced = await run("migrate", database, authz(other));
     expect(replaced.status).toBe(2);
     expect(replaced.stderr).toMatch(/does not contain the service's model: .*book.*model merge/);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,10 +9,12 @@ const LOGIN = "0f2b6d1f3c5e4a7b9d10";
 const MANAGEMENT = "2f6c1a54e0b94a2d8c11";
 const SECRET = "the secret of the login";
 
+const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
+
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-iam-casdoor-"));
-  writeFileSync(join(folder, "model.zed"), "definition user {}\n");
+  copyFileSync(MODEL, join(folder, "model.zed"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

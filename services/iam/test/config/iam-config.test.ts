@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigurationError } from "svc-access/runtime";
@@ -12,10 +12,12 @@ const OTHER = "0aa2ff0d-6f2b-4c9f-9a43-7f1f7c0c4b11";
 const THIRD = "1bb3ff0e-6f2b-4c9f-9a43-7f1f7c0c4b12";
 const SECRET = "a secret of thirty-two characters";
 
+const MODEL = new URL("../../../../model/iam.zed", import.meta.url).pathname;
+
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-iam-config-"));
-  writeFileSync(join(folder, "model.zed"), "definition user {}\n");
+  copyFileSync(MODEL, join(folder, "model.zed"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -171,6 +173,10 @@ test.each<[string, Changes]>([
       login: { client_secret: SECRET },
       iam: { second_factor: { required_for: ["owner"] } },
     },
+  ],
+  [
+    "a text for a list, of more characters than the list may have items",
+    { iam: { second_factor: { required_for: "permission_admin" } } },
   ],
 ])("%s is refused", (_, changes) => {
   expect(problemsOf(changes)).toMatchSnapshot();
