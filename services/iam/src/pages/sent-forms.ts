@@ -24,7 +24,7 @@ export function isFromAnotherSite(
  * @throws ServiceError UNSUPPORTED_MEDIA_TYPE if it was sent as something else; PAYLOAD_TOO_LARGE
  */
 export async function formFields(
-  request: Pick<RawRequest, "headers" | "body">,
+  request: { readonly headers: Pick<RawRequest["headers"], "all"> } & Pick<RawRequest, "body">,
   longest = Number.POSITIVE_INFINITY,
 ): Promise<URLSearchParams> {
   const type = request.headers.all("content-type").join();

@@ -28,6 +28,7 @@ import {
   endpointPath,
   evadesLimit,
   KEY_SET_ENDPOINT,
+  SENT_AS_FORM,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
 import { otherMethod } from "./request/other-methods.ts";
@@ -35,6 +36,7 @@ import { refuseLongParameters } from "./request/parameter-limits.ts";
 import { recordEvent } from "./request/provider-events.ts";
 import { freshRequest, hold, type ProviderRequest, queryOf } from "./request/provider-request.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
+import { asAddress, formOfClient } from "./request/sent-as-form.ts";
 import { presentTokenOf } from "./tokens/presented-token.ts";
 
 /** What public pages of other origins may read, and browsers keep for a while. */
@@ -241,8 +243,14 @@ export class EmbeddedProvider {
     const failed = { path: request.path, headers, requestId: call.requestId ?? "" };
     const other = otherMethod(path, method, failed, view);
     if (other !== undefined) return other;
-    const form = method === "POST" ? formParameters(await request.body()) : undefined;
+    const isSentAsForm = method === "POST" && SENT_AS_FORM.has(path);
+    const form = isSentAsForm
+      ? await formOfClient(request)
+      : method === "POST"
+        ? formParameters(await request.body())
+        : undefined;
     refuseLongParameters(path, form ?? new URLSearchParams(queryOf(incoming.url ?? "")));
+    if (isSentAsForm && form !== undefined) return asAddress(path, form);
     const cookieName = sessionCookieName(this.#options.publicUrl);
     if (
       form !== undefined &&

@@ -149,6 +149,18 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium", () => {
       await tab.goTo(at(ME));
       expect(JSON.parse(await tab.text())).toMatchObject({ username: "alice" });
     });
+
+    test("is asked by the provider, which knows the login after a form of a client", async () => {
+      await tab.goTo(at(LOGIN));
+      await logIn("alice");
+      await tab.goTo(`${page}/v1/iam/oidc/session/end`);
+      await tab.click("button");
+      expect(await tab.url()).toBe(at("/v1/iam/oidc/session/end?form_token=x"));
+      await tab.click('button[value="yes"]');
+      expect(await tab.text()).toContain("Logged out");
+      await tab.goTo(at(LOGIN));
+      expect(await tab.text()).toContain("Password");
+    });
   });
 
   test("logs in and out at a provider elsewhere", async () => {

@@ -105,11 +105,13 @@ const ENDPOINTS: readonly (readonly [path: string, allow: string])[] = [
     (path) => [path, "POST, OPTIONS"] as const,
   ),
   ["/session/end/confirm", "POST, OPTIONS"],
-  ["/device", "GET, HEAD, POST, OPTIONS"],
+  ...["/device", "/auth", "/session/end"].map(
+    (path) => [path, "GET, HEAD, POST, OPTIONS"] as const,
+  ),
   ...["/jwks", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"].map(
     (path) => [path, "GET, HEAD, OPTIONS"] as const,
   ),
-  ...["/session/end", "/session/end/success", "/auth/an-id", "/device/an-id"].map(
+  ...["/session/end/success", "/auth/an-id", "/device/an-id"].map(
     (path) => [path, "GET, HEAD, OPTIONS"] as const,
   ),
 ];
@@ -121,7 +123,6 @@ const OTHER_METHODS = ENDPOINTS.flatMap(([path, allow]) =>
 
 test.each([
   ...OTHER_METHODS,
-  ["POST", "/auth", "GET, HEAD, OPTIONS"],
   ["GET", "/TOKEN/", "POST, OPTIONS"],
   ["GET", "/Token/Revocation", "POST, OPTIONS"],
   ["POST", "/.WELL-KNOWN/openid-configuration", "GET, HEAD, OPTIONS"],
@@ -139,7 +140,7 @@ test.each(ENDPOINTS)("OPTIONS %s names the methods %s", async (path, allow) => {
   expect([response.status, response.headers.get("allow")]).toEqual([204, allow]);
 });
 
-test.each(["POST", "DELETE"])("a browser gets a page for %s", async (method) => {
+test.each(["PUT", "DELETE"])("a browser gets a page for %s", async (method) => {
   const headers = { accept: "text/html,*/*" };
   const page = { method, path: "/session/end", headers, status: 405, error: "" };
   const response = await send(iam, page);

@@ -18,7 +18,7 @@ export const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set([
 
 /** The methods of the endpoints of `oidc-provider`, with the features that are enabled. */
 export const ENDPOINT_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
-  [AUTHORIZATION_ENDPOINT, ["GET", "HEAD"]],
+  [AUTHORIZATION_ENDPOINT, ["GET", "HEAD", "POST"]],
   ["/token", ["POST"]],
   ...[...TOKEN_ENDPOINTS].map((path): [string, string[]] => [path, ["POST"]]),
   [KEY_SET_ENDPOINT, ["GET", "HEAD"]],
@@ -26,10 +26,12 @@ export const ENDPOINT_METHODS: ReadonlyMap<string, readonly string[]> = new Map(
   ["/.well-known/oauth-authorization-server", ["GET", "HEAD"]],
   [USER_CODE_PATH, ["GET", "HEAD", "POST"]],
   [DEVICE_START_PATH, ["POST"]],
-  [LOGOUT_ENDPOINT, ["GET", "HEAD"]],
+  [LOGOUT_ENDPOINT, ["GET", "HEAD", "POST"]],
   ["/session/end/success", ["GET", "HEAD"]],
   [LOGOUT_FORM_PATH, ["POST"]],
 ]);
+/** Where a client may have the browser send the parameters as a form instead. */
+export const SENT_AS_FORM: ReadonlySet<string> = new Set([AUTHORIZATION_ENDPOINT, LOGOUT_ENDPOINT]);
 /** Where a browser continues after an interaction, with the id of that. */
 const CONTINUED = /^\/(?:auth|device)\/[^/]+\/?$/;
 /** The endpoints with a rate limit of their own. */
