@@ -1,5 +1,6 @@
 import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";
 import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
+import { PATIENCE } from "../../support/patience.ts";
 
 /** The parts of a chain; interceptors after are for all RPCs. */
 export interface ChainParts extends Partial<Omit<ServerChainParts, "after">> {
@@ -11,7 +12,8 @@ export function openChain({ after = [], ...parts }: ChainParts = {}): ServerChai
   const nothing = () => undefined;
   return new ServerChain({
     before: [],
-    timeoutMs: { unary: 5000, stream: 10_000 },
+    // A busy machine is not a timeout; tests of timeouts have their own.
+    timeoutMs: { unary: PATIENCE, stream: PATIENCE },
     contextInjection: nothing,
     requestInfo: nothing,
     metadata: nothing,

@@ -3,6 +3,7 @@ import {
   type GrpcServerOptions,
 } from "../../../../src/runtime/grpc/grpc-server.ts";
 import type { TransportServer } from "../../../../src/runtime/port/transport-server.ts";
+import { PATIENCE } from "../../../support/patience.ts";
 import { type ChainParts, openChain } from "../../support/open-chain.ts";
 import { boundMethods, type EchoHandlers } from "./echo-methods.ts";
 
@@ -30,7 +31,7 @@ export async function startEchoServer(given: EchoServerOptions = {}): Promise<Ec
     isReady: () => true,
     config: {
       address: "127.0.0.1:0",
-      timeout_ns: 5_000_000_000,
+      timeout_ns: PATIENCE * 1_000_000,
       max_message_bytes: 1024 * 1024,
       compression: true,
       reflection: true,
