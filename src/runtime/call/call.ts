@@ -90,6 +90,10 @@ export class Call implements CallContext {
   responseStatus = 200;
   /** The HTTP status of the complete response that was sent: that of an error may be another one than its own. */
   sentStatus: number | undefined;
+  /** Whether the adapter still has to answer when the call ends, so that its status is not final; it calls `onAnswered` then. */
+  isUnanswered = false;
+  /** What waits for the final status: the adapter calls it once it has answered, or will not. */
+  onAnswered: (() => void) | undefined;
   /** The error that a raw handler has answered with itself, by its status; for logs, metrics and traces. */
   answeredError: ServiceError | undefined;
   /** Why, as the handler has named it; also of a failure that its protocol reports with another status. */

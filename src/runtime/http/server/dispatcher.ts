@@ -147,7 +147,9 @@ export class Dispatcher {
       encodeResponse: service.encode,
     });
     exchange.call = call;
-    void this.#serve(chain, exchange, service, call);
+    // The form of its errors may have another status, and a response may turn out not to be one.
+    call.isUnanswered = true;
+    void this.#serve(chain, exchange, service, call).then(() => answered(call));
   }
 
   async #serve(
@@ -284,4 +286,10 @@ async function answerProbe(exchange: Exchange, probe: Probe): Promise<void> {
   if (exchange.isLost) return exchange.leave();
   const headers = ["Content-Type", "application/json", "Cache-Control", "no-store"];
   exchange.send(status, JSON.stringify(body), headers);
+}
+
+/** The status of the response is final: it is sent, or will not be. */
+function answered(call: Call): void {
+  call.isUnanswered = false;
+  call.onAnswered?.();
 }

@@ -57,15 +57,15 @@ export function endOfHttp(call: Call, error: ServiceError | undefined): SpanEnd 
   const attributes: Attributes = {};
   // A stream that has begun has the status 200, regardless of its outcome.
   const hasBegun = streamsResponse(call.method.kind) && call.responseBytes > 0;
-  const status = hasBegun ? 200 : (error?.status ?? call.responseStatus);
-  const isCancelled = error?.code === "CANCELLED";
+  const status = hasBegun ? 200 : (call.sentStatus ?? error?.status ?? call.responseStatus);
+  const isCancelled = error?.code === "CANCELLED" && call.sentStatus === undefined;
   if (!isCancelled || hasBegun) attributes["http.response.status_code"] = status;
   // A gateway that is trusted says how the client came to it.
   const scheme = call.peerIsTrusted ? single(call.headers, "x-forwarded-proto") : undefined;
   if (scheme === "http" || scheme === "https") attributes["url.scheme"] = scheme;
   // What the caller did wrong is not a fault of the server.
-  if (error !== undefined && (isCancelled || error.status >= 500)) {
-    return { attributes, errorType: isCancelled || hasBegun ? error.code : String(error.status) };
+  if (error !== undefined && (isCancelled || (hasBegun && error.status >= 500))) {
+    return { attributes, errorType: error.code };
   }
   return status >= 500 ? { attributes, errorType: String(status) } : { attributes };
 }

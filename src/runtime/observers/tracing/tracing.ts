@@ -1,4 +1,5 @@
 import type { Attributes, Context, Span, TextMapGetter, Tracer } from "@opentelemetry/api";
+import { streamsResponse } from "../../binding/bound-method.ts";
 import type { Call } from "../../call/call.ts";
 import { type CallHeaders, single } from "../../call/call-headers.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
@@ -56,7 +57,10 @@ function end(call: Call, error: ServiceError | undefined): void {
   const traced = tracedCalls.get(call);
   if (traced === undefined) return;
   tracedCalls.delete(call);
-  endSpan(traced.span, call, error);
+  const over = () => endSpan(traced.span, call, error);
+  // Only then is it known which status the caller gets.
+  if (call.isUnanswered && !streamsResponse(call.method.kind)) call.onAnswered = over;
+  else over();
 }
 
 const interceptor: Interceptor = async (call, next) => {

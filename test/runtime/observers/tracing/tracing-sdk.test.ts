@@ -467,3 +467,33 @@ test("a raw handler has the span of its declared path, and its own status", asyn
     attributes: { "url.path": "/pages/of/nobody", "http.response.status_code": 503 },
   });
 });
+
+test.each([
+  ["an error that the form makes a fault", "FORBIDDEN", 503, 503],
+  ["a fault that the form does not report as one", "UNAVAILABLE", 400, 400],
+  ["a cancellation in another form", "CANCELLED", 418, 418],
+  ["an error in the form of the server", "UNAVAILABLE", undefined, 503],
+  ["a form whose status is none", "FORBIDDEN", 200, 403],
+  ["a handler that answers nothing", undefined, undefined, 500],
+] as const)("the span has the status that the client gets: %s", async (_, code, form, status) => {
+  const pages: RawHandler = {
+    path: "/pages",
+    handle: async () => {
+      if (code !== undefined) throw new ServiceError(code);
+      return undefined;
+    },
+    renderError: () => (form === undefined ? undefined : { status: form, body: "no" }),
+  };
+  const other = await start({
+    routes: readRouteDocument(join(FIXTURE, "gen/routes/vault.json")),
+    rawHandlers: [pages],
+  });
+  closing.push(() => other.stop());
+  expect((await fetch(`http://127.0.0.1:${other.http}/pages/of/nobody`)).status).toBe(status);
+  const span = await serverSpan();
+  expect(span.attributes["http.response.status_code"]).toBe(status);
+  expect(span.attributes["svc_access.code"]).toBe(code);
+  const isFault = status >= 500;
+  expect(span.attributes["error.type"]).toBe(isFault ? String(status) : undefined);
+  expect(span.status.code).toBe(isFault ? SpanStatusCode.ERROR : SpanStatusCode.UNSET);
+});
