@@ -101,17 +101,36 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return index;
 }
 
+/** The error of JSON with an object in which a key occurs twice. */
+export class DuplicateKeyError extends SyntaxError {
+  constructor() {
+    super("a key occurs twice");
+  }
+}
+
 /**
- * Parses JSON and rejects objects with a duplicate key: parsers differ in which value
- * they keep.
+ * Parses JSON as `JSON.parse` does, and refuses objects in which a key occurs twice, at any depth: parsers
+ * differ in which value they keep, so that a proxy may have checked another one.
  *
- * @throws SyntaxError if it is not JSON or has a duplicate key
+ * @throws DuplicateKeyError if a key occurs twice, SyntaxError if it is not JSON
+ *
+ * @example
+ * ```ts
+ * import { DuplicateKeyError, parseUniqueJson, ServiceError } from "svc-access/runtime";
+ *
+ * function read(body: string): unknown {
+ *   try {
+ *     return parseUniqueJson(body);
+ *   } catch (error) {
+ *     const problem = error instanceof DuplicateKeyError ? "has a key twice" : "is not JSON";
+ *     throw new ServiceError("INVALID_ARGUMENT", `the body ${problem}`);
+ *   }
+ * }
+ * ```
  */
 export function parseUniqueJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (scanJson(Buffer.from(text)).colons !== countKeys(value)) {
-    throw new SyntaxError("a key occurs twice");
-  }
+  if (scanJson(Buffer.from(text)).colons !== countKeys(value)) throw new DuplicateKeyError();
   return value;
 }
 

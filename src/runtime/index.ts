@@ -10,6 +10,7 @@ export type {
   HttpRouteDeclaration,
   RouteDocument,
 } from "../api/format.ts";
+export { DuplicateKeyError, parseUniqueJson } from "../common/scan-json.ts";
 export { DatabaseError, type DatabaseErrorCode } from "../database/database-error.ts";
 export type { ServerDatabase } from "../database/service/server-database.ts";
 export { didYouMean } from "../diagnostics/nearest.ts";

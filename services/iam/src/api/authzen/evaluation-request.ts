@@ -1,5 +1,5 @@
 import { type CheckRequest, MAX_BULK_CHECKS } from "svc-access/authz";
-import { ServiceError } from "svc-access/runtime";
+import { DuplicateKeyError, parseUniqueJson, ServiceError } from "svc-access/runtime";
 import * as z from "zod";
 
 /** The most decisions of one request; more would take the loop of this process for too long. */
@@ -124,13 +124,19 @@ function questionOf(json: unknown): CheckRequest {
   };
 }
 
+/** With a key twice, whoever forwards the request may see another subject than this. */
 function parseJson(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return parseUniqueJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch (error) {
-    const message = body.length === 0 ? "the body is empty" : "the body is not valid JSON";
-    throw new ServiceError("INVALID_ARGUMENT", message, { cause: error });
+    throw new ServiceError("INVALID_ARGUMENT", problemOf(body, error), { cause: error });
   }
+}
+
+function problemOf(body: Uint8Array, error: unknown): string {
+  if (body.length === 0) return "the body is empty";
+  if (!(error instanceof DuplicateKeyError)) return "the body is not valid JSON";
+  return "the body has an object in which a key occurs twice: send each key once";
 }
 
 function valid<Schema extends z.ZodType>(schema: Schema, json: unknown): z.output<Schema> {
