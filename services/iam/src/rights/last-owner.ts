@@ -73,9 +73,9 @@ export class LastOwner {
     work: (preconditions: readonly Precondition[], effect: Effect) => Promise<Result>,
   ): Promise<Result> {
     const relevant = { ...change, deletions: this.#relevant(change.deletions ?? []) };
-    const { deletions, leaving = [], held = [] } = relevant;
+    const { deletions, leaving = [], held = [], granted = [] } = relevant;
     const touched = [...deletions.map(({ resource }) => resource), ...leaving, ...held];
-    if (touched.length === 0) return work([], (run) => run());
+    if (touched.length + granted.length === 0) return work([], (run) => run());
     let mayHappen = false;
     const effect: Effect = async (run) => {
       try {
@@ -94,6 +94,10 @@ export class LastOwner {
         return work(preconditionsOf(paths, relevant), effect);
       },
       () => !mayHappen,
+      {
+        deleted: leaving.filter(({ type }) => type === "group").map(objectText),
+        granted: granted.map(objectText),
+      },
     );
   }
 
@@ -115,13 +119,14 @@ export class LastOwner {
         .filter(({ operation }) => (operation === "DELETE") === isDeletion)
         .map(({ relationship }) => relationship);
     const [deletions, writes] = [of(true), of(false)];
-    const held = [
-      ...writes.filter(hasPower).map(({ resource }) => resource),
-      ...writes.filter(givesPower).map(({ subject: { type, id } }) => ({ type, id })),
-    ];
+    const held = writes.filter(hasPower).map(({ resource }) => resource);
+    const granted = writes
+      .filter(givesPower)
+      .map(({ subject: { type, id } }): ObjectReference => ({ type, id }));
     // Who may not write does not learn who owns a zone, and makes nobody wait.
-    if (held.length > 0 || this.#relevant(deletions).length > 0) await decide();
-    return this.guard({ deletions, writes, held }, signal, (needed, effect) =>
+    const isClaimed = held.length + granted.length + this.#relevant(deletions).length > 0;
+    if (isClaimed) await decide();
+    return this.guard({ deletions, writes, held, granted }, signal, (needed, effect) =>
       writeDecided(this.#options.engine, { updates, decide, others: needed, effect }),
     );
   }

@@ -9,6 +9,14 @@ const LEASE_MS = 60_000;
 const ATTEMPTS = 40;
 const PAUSE_MS = 50;
 
+/** Groups that an operation deletes, or grants something to. */
+export interface ClaimedGroups {
+  /** They are granted nothing meanwhile. */
+  readonly deleted?: readonly string[];
+  /** They are not deleted meanwhile; others may grant them something, too. */
+  readonly granted?: readonly string[];
+}
+
 /** What one operation has claimed. */
 export interface Claims {
   /** Claims more; false if another operation has one of them. */
@@ -40,6 +48,7 @@ export class OwnerClaims {
    *
    * @param objects what is claimed first, as `type:id`
    * @param isSettled whether the work is certainly over after an error; otherwise its claims stay until they expire
+   * @param groups as `type:id`; those that are deleted are among the objects, too
    * @throws ServiceError UNAVAILABLE if others have the claims for too long
    */
   async during<Result>(
@@ -47,13 +56,24 @@ export class OwnerClaims {
     signal: AbortSignal,
     work: (claims: Claims) => Promise<Result | "busy">,
     isSettled: (error: unknown) => boolean,
+    { deleted = [], granted = [] }: ClaimedGroups = {},
   ): Promise<Result> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const holder = randomUUID();
       const add = (more: readonly string[]) => this.#claim(holder, more);
+      const first = [
+        ...objects,
+        ...deleted.map(deletionOf),
+        ...granted.map((group) => `${grantsTo(group)}${holder}`),
+      ];
       let keep = false;
       try {
-        const result = (await add(objects)) ? await work({ add }) : "busy";
+        const isFree =
+          (await add(first)) &&
+          // One of two that meet sees the other: each looks once its own claim is stored.
+          !(await this.#areDeleted(granted)) &&
+          (await this.#untilGranted(deleted, signal));
+        const result = isFree ? await work({ add }) : "busy";
         if (result !== "busy") return result;
       } catch (error) {
         keep = !isSettled(error);
@@ -66,9 +86,45 @@ export class OwnerClaims {
         signal.throwIfAborted(),
       );
     }
-    throw new ServiceError("UNAVAILABLE", "another change of the owners of the zone is under way", {
-      retryAfterSeconds: 1,
-    });
+    throw busy();
+  }
+
+  async #areDeleted(groups: readonly string[]): Promise<boolean> {
+    if (groups.length === 0) return false;
+    const found = await this.#live()
+      .where("object", "in", groups.map(deletionOf))
+      .executeTakeFirst();
+    return found !== undefined;
+  }
+
+  /**
+   * Waits for the grants under way. The claims stay, so that no new one begins: else others could keep a group from
+   * being deleted.
+   */
+  async #untilGranted(groups: readonly string[], signal: AbortSignal): Promise<boolean> {
+    for (const group of groups) {
+      const prefix = grantsTo(group);
+      for (let attempt = 1; await this.#hasPrefix(prefix); attempt++) {
+        if (attempt === ATTEMPTS) throw busy();
+        await sleep(PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      }
+    }
+    return true;
+  }
+
+  async #hasPrefix(prefix: string): Promise<boolean> {
+    const begin = sql<string>`substr(object, 1, ${sql.lit([...prefix].length)})`;
+    const found = await this.#live().where(begin, "=", prefix).executeTakeFirst();
+    return found !== undefined;
+  }
+
+  /** The claims that have not expired. */
+  #live() {
+    const { kind, kysely } = this.#database;
+    return kysely
+      .selectFrom("iam_owner_claims")
+      .select("object")
+      .where("expire_time", ">=", databaseTime(kind, this.#now));
   }
 
   async #claim(holder: string, objects: readonly string[]): Promise<boolean> {
@@ -120,4 +176,19 @@ export class OwnerClaims {
       )
       .execute();
   }
+}
+
+/** Objects have no spaces. */
+function deletionOf(group: string): string {
+  return `${group} deleted`;
+}
+
+/** What the claims begin with that grants to a group have, each of its own. */
+function grantsTo(group: string): string {
+  return `${group} granted `;
+}
+
+function busy(): ServiceError {
+  const message = "another change of the same owners or groups is under way: repeat the call";
+  return new ServiceError("UNAVAILABLE", message, { retryAfterSeconds: 1 });
 }

@@ -16,6 +16,8 @@ export interface OwnerChange {
   readonly leaving?: readonly ObjectReference[];
   /** What other guarded operations may not change meanwhile: who owns zones. */
   readonly held?: readonly ObjectReference[];
+  /** Groups that it grants something to, which are not deleted meanwhile. */
+  readonly granted?: readonly ObjectReference[];
 }
 
 /** Why a user owns a zone: from the zone to the user, through groups. */

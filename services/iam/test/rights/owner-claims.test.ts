@@ -67,6 +67,77 @@ describe("claims", () => {
     expect(await rows(database)).toEqual([]);
   });
 
+  describe("of a group", () => {
+    const granting = { granted: ["group:a"] };
+    const deleting = { deleted: ["group:a"] };
+    const done = async () => "done";
+
+    test("let others grant it something at the same time, and nobody delete it", async () => {
+      const { claims, database } = await open(Date.now);
+      const grant = (work: () => Promise<string>) =>
+        claims.during([], signal, work, settled, granting);
+      const outer = grant(() => grant(async () => (await rows(database)).length.toString()));
+      expect(await outer).toBe("2");
+      const order: string[] = [];
+      let deletion: Promise<string> | undefined;
+      await grant(async () => {
+        deletion = claims.during(
+          ["group:a"],
+          signal,
+          async () => {
+            order.push("deleted");
+            return "done";
+          },
+          settled,
+          deleting,
+        );
+        // The deletion has its claims, and so waits.
+        await vi.waitUntil(async () => (await rows(database)).length === 3);
+        order.push("granted");
+        return "done";
+      });
+      expect(await deletion).toBe("done");
+      expect(order).toEqual(["granted", "deleted"]);
+      expect(await rows(database)).toEqual([]);
+    });
+
+    test("let nobody grant it something while it is deleted, and others as before", async () => {
+      const { claims } = await open(Date.now);
+      await claims.during(
+        ["group:a"],
+        signal,
+        async () => {
+          const late = claims.during([], signal, done, settled, granting);
+          await expect(late).rejects.toMatchObject({
+            code: "UNAVAILABLE",
+            message: "another change of the same owners or groups is under way: repeat the call",
+          });
+          const other = { granted: ["group:ab", "group:A", "group:"] };
+          expect(await claims.during([], signal, done, settled, other)).toBe("done");
+          return "done";
+        },
+        settled,
+        deleting,
+      );
+      expect(await claims.during([], signal, done, settled, granting)).toBe("done");
+    });
+
+    test("of a grant that may still happen keep it from being deleted only", async () => {
+      let now = 1_000_000;
+      const { claims } = await open(() => now);
+      const lost = () => Promise.reject(new Error("lost"));
+      const grant = claims.during([], signal, lost, () => false, granting);
+      await expect(grant).rejects.toThrow("lost");
+      expect(await claims.during([], signal, done, settled, granting)).toBe("done");
+      const deletion = () => claims.during(["group:a"], signal, done, settled, deleting);
+      await expect(deletion()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      const other = { deleted: ["group:ab"] };
+      expect(await claims.during(["group:ab"], signal, done, settled, other)).toBe("done");
+      now += 60_001;
+      expect(await deletion()).toBe("done");
+    });
+  });
+
   test("do not wait beyond the call", async () => {
     const { claims } = await open(Date.now);
     const abort = new AbortController();
