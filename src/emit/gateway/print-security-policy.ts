@@ -77,8 +77,7 @@ function jwtProvider(name: string, login: LoginPolicyPlan): Record<string, unkno
     audiences: login.audiences,
     remoteJWKS: { uri: login.jwksUri, cacheDuration: "600s" },
     // `forwardAccessToken` also puts the cookie's token there. Reading both would combine two
-    // identities, and without a name, a token in the query would be accepted. Envoy compares the
-    // prefix with its case, and a second prefix would find a second token in the same header.
+    // identities, and without a name, a token in the query would be accepted.
     extractFrom: { headers: [{ name: "Authorization", valuePrefix: "Bearer " }] },
     claimToHeaders: login.claims,
   };

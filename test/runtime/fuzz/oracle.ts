@@ -75,7 +75,7 @@ export function callersOf({ mode, isTrusted, fields }: Carried, secrets: Secrets
   }
   const bearer = only("authorization");
   const jwt =
-    mode !== "gateway_trusted" && /^bearer /i.test(bearer)
+    mode !== "gateway_trusted" && bearer.startsWith("Bearer ")
       ? secrets.tokens.get(bearer.slice("Bearer ".length))
       : undefined;
   // A JWT for one subject and headers for another identify none.

@@ -30,7 +30,7 @@ export const HOSTILE_INPUTS: Readonly<Record<number, string>> = {
   25: "claims read before verification",
   26: "a cache hit after expiry, rotation, revocation; across issuers",
   27: "white-space variants, non-canonical base64",
-  28: "bearer in any case, two spaces, token in the query, 1 MB",
+  28: "bearer in lower case, two spaces, token in the query, 1 MB",
   36: "..  %2e%2e  ..%2f  //  ;  %00 in a path",
   37: "a :path without a slash (CVE-2026-33186)",
   38: "odd Content-Type",

@@ -1,15 +1,14 @@
 import type { CallHeaders } from "../../call/call-headers.ts";
 import { ServiceError } from "../../error/service-error.ts";
 
-/** The case of a scheme does not matter (RFC 9110, section 11.1). */
-const PREFIX = /^bearer /i;
+const PREFIX = "Bearer ";
 const SCHEME = /^bearer(?![!#$%&'*+\-.^_`|~0-9A-Za-z])/i;
 /** Longer tokens are refused before they are processed. */
 export const MAX_TOKEN_LENGTH = 16 * 1024;
 
 /**
- * The token of `Authorization: Bearer`, in any case and with exactly one space; undefined if there
- * is none, or another scheme. Tokens in other places are ignored.
+ * The token of `Authorization: Bearer`, with exactly that prefix; undefined if there is none, or
+ * another scheme. Tokens in other places are ignored.
  *
  * @throws ServiceError UNAUTHORIZED if the token is ambiguous
  */
@@ -19,14 +18,13 @@ export function bearerToken(headers: CallHeaders): string | undefined {
   // Node keeps the first, proxies may keep the last.
   if (values.length > 1) throw invalidToken("the Authorization header must occur once");
   const value = values[0] as string;
-  const [prefix] = PREFIX.exec(value) ?? [];
-  if (prefix === undefined) {
+  if (!value.startsWith(PREFIX)) {
     if (SCHEME.test(value))
       throw invalidToken('the Authorization header must begin with "Bearer "');
     return undefined;
   }
-  if (value.length > prefix.length + MAX_TOKEN_LENGTH) throw invalidToken("it is too long");
-  return value.slice(prefix.length);
+  if (value.length > PREFIX.length + MAX_TOKEN_LENGTH) throw invalidToken("it is too long");
+  return value.slice(PREFIX.length);
 }
 
 /** What a token is refused for, where a caller may need to know; all else is `invalid`. */

@@ -283,12 +283,11 @@ describe("tokens that are refused [AUTHN-5]", () => {
 
 describe("the Authorization header [AUTHN-5]", () => {
   const refused: Record<string, (token: string) => [string, string][]> = {
-    "28 two spaces in lower case": (token) => [["authorization", `bearer  ${token}`]],
+    "28 bearer in lower case": (token) => [["authorization", `bearer ${token}`]],
+    "28 BEARER": (token) => [["authorization", `BEARER ${token}`]],
     "28 two spaces": (token) => [["authorization", `Bearer  ${token}`]],
     "28 a tab": (token) => [["authorization", `Bearer\t${token}`]],
     "28 no token": () => [["authorization", "Bearer"]],
-    "28 no token in lower case": () => [["authorization", "bearer"]],
-    "28 two schemes": (token) => [["authorization", `bearer Bearer ${token}`]],
     "28 two tokens joined": (token) => [["authorization", `Bearer ${token}, Bearer ${token}`]],
     "4 twice": (token) => [
       ["authorization", `Bearer ${token}`],
@@ -304,9 +303,6 @@ describe("the Authorization header [AUTHN-5]", () => {
     none: () => [],
     "28 a token in the query or another header": (token) => [["x-access-token", token]],
     "28 Basic": (token) => [["authorization", `Basic ${token}`]],
-    "28 a letter that is only like one of Bearer": (token) => [
-      ["authorization", `BEARE\u0280 ${token}`],
-    ],
     "28 a scheme that starts with Bearer": (token) => [["authorization", `BearerX ${token}`]],
     "28 a scheme that ends with Bearer": (token) => [["authorization", `XBearer ${token}`]],
     "28 the bare token": (token) => [["authorization", token]],
@@ -314,13 +310,6 @@ describe("the Authorization header [AUTHN-5]", () => {
   test.each(Object.entries(others))("%s is not a credential", async (_name, headers) => {
     const outcome = await world.outcome(undefined, { headers: headers(world.token()) });
     expect(outcome).toBe("401 UNAUTHORIZED: missing principal");
-  });
-});
-
-describe("the scheme of the Authorization header [AUTHN-5]", () => {
-  test.each(["Bearer", "bearer", "BEARER", "bEaReR"])("%s is accepted", async (scheme) => {
-    const headers: [string, string][] = [["authorization", `${scheme} ${world.token()}`]];
-    expect(await world.outcome(undefined, { headers })).toBe("passed");
   });
 });
 
