@@ -82,7 +82,8 @@ function claimed(
 /** Whether a service answers an RPC at its full name by a method, and no route there has been reported. */
 function isAnswered(rpc: Rpc, method: string): boolean {
   if (rpc.http.length === 0 && rpc.policy?.gateway?.publish === true) return false;
-  return method === "POST" || method === "*" || (method === "GET" && mayGet(rpc));
+  const reads = method === "GET" || method === "HEAD";
+  return method === "POST" || method === "*" || (reads && mayGet(rpc));
 }
 
 /** The only path of a template; undefined if it has variables. */

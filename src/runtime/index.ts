@@ -32,6 +32,7 @@ export type {
   Identity,
 } from "./authn/identity/authenticator.ts";
 export type { TokenRefusal } from "./authn/jwt/bearer-token.ts";
+export { revocableTokenOf } from "./authn/jwt/revocable-token.ts";
 export {
   MemoryRevocationList,
   type RevocableToken,

@@ -134,6 +134,22 @@ testRule(accessRouteConflict, {
         rpc("Trick", http('custom: {kind: "*", path: "/CASE.v1.S/Hidden"}', "⟦"), UNPUBLISHED),
       messages: ["claims /CASE.v1.S/Hidden, where CASE.v1 answers CASE.v1.S/Hidden"],
     },
+    ...["GET", "HEAD"].map((kind) => ({
+      name: `that of an RPC that Connect reads by ${kind}`,
+      rpcs:
+        rpc(
+          "Hidden",
+          http('get: "/v1/x"'),
+          "option idempotency_level = NO_SIDE_EFFECTS;",
+          UNPUBLISHED,
+        ) +
+        rpc(
+          "Trick",
+          http(`custom: {kind: "${kind}", path: "/CASE.v1.S/Hidden"}`, "⟦"),
+          UNPUBLISHED,
+        ),
+      messages: ["claims /CASE.v1.S/Hidden, where CASE.v1 answers CASE.v1.S/Hidden"],
+    })),
     {
       name: "that of a published RPC, which has a route there: reported once",
       rpcs:

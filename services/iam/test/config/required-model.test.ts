@@ -64,11 +64,17 @@ const lacks = (what: string) =>
   `service.yaml:19:5 security.authz.model (model.zed) lacks ${what}, which svc-iam needs: name model/iam.zed, or a model that svc-access model merge made of it and others`;
 
 test.each<[string, string | undefined, string]>([
-  ["an empty file", "", lacks("user, service, service_account, zone, group")],
+  [
+    "an empty file",
+    "",
+    lacks(
+      "the type user, the type service, the type service_account, the type zone, the type group",
+    ),
+  ],
   [
     "that of another service",
     "definition user {}\ndefinition book {\n  relation reader: user\n}\n",
-    lacks("service, service_account, zone, group"),
+    lacks("the type service, the type service_account, the type zone, the type group"),
   ],
   [
     "one with zones of its own",
@@ -77,8 +83,13 @@ test.each<[string, string | undefined, string]>([
       "definition zone {\n  relation owner: user\n}",
     ).replaceAll(/zone->\w+/g, "zone->owner"),
     lacks(
-      "zone#admin, zone#user_viewer, zone#user_manager, zone#group_viewer, zone#group_manager, zone#permission_admin and 8 more",
+      "the relation zone#admin, the relation zone#user_viewer, the relation zone#user_manager, the relation zone#group_viewer, the relation zone#group_manager, the relation zone#permission_admin and 8 more",
     ),
+  ],
+  [
+    "one whose owners are computed",
+    IAM.replace(/(definition zone \{\n)\trelation owner: .*/, "$1\tpermission owner = admin"),
+    lacks("the relation zone#owner"),
   ],
   [
     "one that is not valid",
@@ -108,9 +119,11 @@ test("a model that contains that of svc-iam is accepted", () => {
 test("what svc-iam requires is what model/iam.zed has of these types", () => {
   const { model } = parseModel(IAM, "iam.zed");
   expect(missingOfModel(model)).toEqual([]);
-  for (const [type, names] of Object.entries(REQUIRED_MODEL)) {
+  for (const [type, required] of Object.entries(REQUIRED_MODEL)) {
     const { relations, permissions } = model.definitions.get(type) ?? {};
-    const defined = [...(relations?.keys() ?? []), ...(permissions?.keys() ?? [])];
-    expect(names.toSorted(), type).toEqual(defined.toSorted());
+    expect(required, type).toEqual({
+      relations: [...(relations?.keys() ?? [])],
+      permissions: [...(permissions?.keys() ?? [])],
+    });
   }
 });

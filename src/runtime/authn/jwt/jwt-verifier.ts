@@ -13,6 +13,7 @@ import {
   readTokenHeader,
 } from "./jwt-header.ts";
 import type { KeySet } from "./key-set.ts";
+import { rememberToken } from "./revocable-token.ts";
 import type { VerificationKey } from "./verification-key.ts";
 
 /** The options of token verification. */
@@ -52,7 +53,9 @@ export async function verifyJwt(
   const subjectType = subjectTypeOf(claims, rules.subjectTypeClaim);
   const principal = principalOfClaims(claims, checked.subject, subjectType);
   const identity: Identity = Object.freeze({ principal, credential: "jwt" });
-  return { ...checked, subjectType, identity, key };
+  const verified = { ...checked, subjectType, identity, key };
+  rememberToken(principal, verified);
+  return verified;
 }
 
 async function verifySignature(

@@ -3,18 +3,23 @@ import {
   type CallContext,
   type RevocationFeed,
   requirePrincipal,
+  revocableTokenOf,
   ServiceError,
 } from "svc-access/runtime";
 
 /** How often it is asked whether the reader of a stream may still read it, in milliseconds. */
 const ASK_EVERY_MS = 1000;
+/** How often in a row it may not be known: an export begins anew if it ends. */
+const MOST_FAILURES = 5;
+/** What is known for certain. */
+const REFUSALS: ReadonlySet<unknown> = new Set(["UNAUTHORIZED", "FORBIDDEN"]);
 /** What the policies of the streams require of the caller's zone. */
 const PERMISSION = "view_zone";
 
 /** Knows whether callers may still read the events. */
 export interface StandingReadersOptions {
   readonly engine: Pick<AuthorizationEngine, "check">;
-  /** Whose tokens are revoked: of users who were disabled or deleted, and of sessions that have ended. */
+  /** Which tokens are revoked, also those of users who were disabled or deleted, and of sessions that have ended. */
   readonly revocations: Pick<RevocationFeed, "isRevoked">;
   /** Refuses users who were disabled or deleted, and whom a gateway names. */
   readonly refuseBarred: (call: CallContext) => void | Promise<void>;
@@ -32,22 +37,29 @@ export class StandingReaders {
    * Reads messages until its caller may not read them any more.
    *
    * @param open gets a signal that ends them
-   * @throws ServiceError UNAUTHORIZED if the caller was disabled, or its tokens revoked, FORBIDDEN if the permission is lost; AuthzError
-   * where that cannot be decided; what the messages throw
+   * @throws ServiceError UNAUTHORIZED if the caller was disabled, or its tokens revoked, FORBIDDEN if the
+   * permission is lost; AuthzError where that cannot be decided several times in a row; what the messages throw
    */
   async *whilePermitted<Message>(
     context: CallContext,
     open: (signal: AbortSignal) => AsyncIterable<Message>,
   ): AsyncGenerator<Message> {
-    // Tokens have whole seconds.
-    const begin = Math.floor(Date.now() / 1000) * 1000;
     const lost = new AbortController();
     let isAsking = false;
+    let failures = 0;
     const ask = async (): Promise<void> => {
       if (isAsking) return;
       isAsking = true;
-      await this.#assertPermitted(context, begin).catch((error: unknown) => lost.abort(error));
-      isAsking = false;
+      try {
+        await this.#assertPermitted(context);
+        failures = 0;
+      } catch (error) {
+        failures++;
+        const isRefusal = REFUSALS.has((error as { readonly code?: unknown }).code);
+        if (isRefusal || failures === MOST_FAILURES) lost.abort(error);
+      } finally {
+        isAsking = false;
+      }
     };
     const timer = setInterval(ask, ASK_EVERY_MS).unref();
     const signal = AbortSignal.any([context.signal, lost.signal]);
@@ -65,19 +77,11 @@ export class StandingReaders {
     if (lost.signal.aborted) throw lost.signal.reason;
   }
 
-  async #assertPermitted(context: CallContext, begin: number): Promise<void> {
+  async #assertPermitted(context: CallContext): Promise<void> {
     const { engine, revocations, refuseBarred } = this.#options;
-    const { subjectType, subjectId, organizationId, sessionId } = requirePrincipal(context);
-    const token = {
-      id: undefined,
-      subject: subjectId,
-      subjectType,
-      sessionId,
-      // The tokens of the call were issued before it.
-      iat: begin,
-      issuedAt: begin,
-    };
-    if (revocations.isRevoked(token)) throw new ServiceError("UNAUTHORIZED");
+    const { subjectType, subjectId, organizationId } = requirePrincipal(context);
+    const token = revocableTokenOf(context);
+    if (token !== undefined && revocations.isRevoked(token)) throw new ServiceError("UNAUTHORIZED");
     await refuseBarred(context);
     const { signal } = context;
     const { allowed } = await engine.check(

@@ -92,7 +92,7 @@ export class MissingKeyLog implements MissingKeys {
     this.#logged.set(id, now);
     this.#log.error(
       { key: id },
-      "what a caller sends back cannot be read: an encryption key of another replica is missing in iam.encryption_key_file",
+      "an encryption key that a replica has, or had, is missing in iam.encryption_key_file: what it sealed, such as a form that a caller sends back, cannot be read here; expected until all replicas have a new key, and for a while after an old one was removed",
     );
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AS_HUB, asUser, type IamService, startIam } from "../../support/iam-service.ts";
+import { logInAt, withToken } from "../../support/log-in-at.ts";
 
 const PATH = "/v1/iam/audit/events";
 const ROOT = asUser("root");
@@ -212,6 +213,23 @@ test.each([
   for await (const object of found) last = object;
   // A user who is deleted is disabled first, and then loses all rights.
   expect(code.split(", ")).toContain(last.error.code);
+});
+
+test("a follower gets no more once its access token is revoked, and nothing else [IAM-21]", async () => {
+  const { body } = await createUser("follower-with-token");
+  await administrate("TOUCH", body.id);
+  const tokens = await logInAt(iam, body.username, "correct horse battery staple");
+  const response = await fetch(`${iam.origin}${PATH}:follow?position_of_start=true`, {
+    headers: withToken(tokens),
+  });
+  const found = objects(response);
+  expect((await found.next()).value.position).toBeTypeOf("string");
+  const revocation = { token: tokens.accessToken, kind: "TOKEN_KIND_ACCESS" };
+  const { status } = await iam.call("POST", "/v1/iam/tokens:revoke", revocation, AS_HUB);
+  expect(status).toBe(200);
+  let last: any;
+  for await (const object of found) last = object;
+  expect(last.error.code).toBe("UNAUTHORIZED");
 });
 
 test("a follower does not hold up the end of the service", async () => {

@@ -101,7 +101,7 @@ test("answers a form that another replica has sealed with 409, and names the key
     expect((await send(other, form_token)).status).toBe(409);
   }
   expect(other.logged.filter((line) => line.includes(`{"key":"${keyId}"}`))).toEqual([
-    expect.stringContaining("an encryption key of another replica is missing"),
+    expect.stringContaining("an encryption key that a replica has, or had, is missing"),
   ]);
   expect((await send(one, form_token)).status).not.toBe(409);
 });
