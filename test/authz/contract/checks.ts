@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { AuthzError } from "../../../src/authz/index.ts";
+import { PATIENCE } from "../../support/patience.ts";
 import { allows, failure, touch } from "./calls.ts";
 import { request } from "./schema.ts";
 import type { Differences, Opened } from "./target.ts";
@@ -103,7 +105,7 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
         Array.from({ length: count }, (_, index) =>
           request(`document:c-bulk#view@user:${index % 3 === 0 ? "eve" : `u${index % 50}`}`),
         );
-      const { items } = await engine.checkBulk(many(10_000));
+      const { items } = await inTime(() => engine.checkBulk(many(10_000)));
       expect(items.every(({ allowed }, index) => allowed === (index % 3 !== 0))).toBe(true);
       expect(await failure(engine.checkBulk(many(10_001)))).toMatchObject({
         name: "AuthzError",
@@ -133,4 +135,19 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       expect(items).toEqual([{ error: expect.objectContaining(refusal) }, { allowed: true }]);
     });
   });
+}
+
+const LATE: ReadonlySet<string> = new Set(["UNAVAILABLE", "DEADLINE_EXCEEDED"]);
+
+/** Asks again where an engine elsewhere was not in time: on a busy machine its deadline is short for many checks. */
+async function inTime<Result>(ask: () => Promise<Result>): Promise<Result> {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isLate = error instanceof AuthzError && LATE.has(error.code);
+      if (!isLate || performance.now() > end) throw error;
+    }
+  }
 }
