@@ -15,6 +15,7 @@ import { openAuthzen } from "./api/authzen/open-authzen.ts";
 import { openDirectory } from "./api/directory/open-directory.ts";
 import { openGroups } from "./api/groups/open-groups.ts";
 import { openOrganizations } from "./api/organizations/open-organizations.ts";
+import { refuseOtherOrganization } from "./api/organizations/refuse-other-organization.ts";
 import { openPasswords } from "./api/password/open-passwords.ts";
 import { openPermissions } from "./api/permissions/open-permissions.ts";
 import { openProviderApi } from "./api/provider/open-provider-api.ts";
@@ -73,6 +74,8 @@ export async function openIam(
 }
 
 async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOptions> {
+  const { organization } = opened.configuration.sections.iam;
+  await refuseOtherOrganization(opened.database, organization);
   const identity = await openIdentity(opened, shortcuts);
   const removals = await openIamRemovals(opened);
   const rights = openRights(opened, identity);

@@ -144,6 +144,11 @@ function* checkRemoteEngine(
       path: ["security", "authz", "provider"],
       message: `security.authz.${kind} is missing: the provider is ${kind}`,
     };
+  } else if (remote.insecure && remote.ca_file !== undefined) {
+    yield {
+      path: ["security", "authz", kind, "insecure"],
+      message: `security.authz.${kind} has insecure and ca_file: without TLS no CA is asked; remove one of them`,
+    };
   } else if (remote.insecure && !isForDevelopment(config)) {
     yield {
       path: ["security", "authz", kind, "insecure"],

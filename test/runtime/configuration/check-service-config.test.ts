@@ -108,6 +108,20 @@ test.each<[string, string, string]>([
     ),
   ),
   [
+    "a CA of SpiceDB without TLS",
+    authz(
+      "provider: spicedb, model: m, spicedb: {endpoint: 'a:1', token: t, insecure: true, ca_file: ca}",
+    ),
+    "security.authz.spicedb has insecure and ca_file",
+  ],
+  [
+    "a CA of IAM without TLS",
+    authz(
+      "provider: iam, model: m, iam: {endpoint: 'a:1', token: a-token-of-the-hub, insecure: true, ca_file: ca}",
+    ),
+    "security.authz.iam has insecure and ca_file",
+  ],
+  [
     "more idle connections than connections",
     MINIMAL.replace("file: hub.db", "file: hub.db, max_open_conns: 5"),
     "database.max_idle_conns must be at most max_open_conns, 5",

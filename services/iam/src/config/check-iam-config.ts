@@ -10,12 +10,18 @@ const ENGINES = Object.entries(ENGINE_TRAITS).flatMap(([kind, { servesIam }]) =>
   servesIam ? [kind] : [],
 );
 
+/** The name of this service. */
+const SERVICE = "iam";
+
 /** Yields where the section `iam` and the sections that are built in do not fit together. */
 export function* checkIamConfig(
   config: ServiceConfig,
   { iam }: { readonly iam: IamConfig },
 ): Iterable<ConfigProblem> {
   const { authn, authz } = config.security;
+  if (config.service !== SERVICE) {
+    yield at(["service"], `must be ${SERVICE}: its routes, tokens and events have this name`);
+  }
   if (config.database === undefined) {
     yield at(["database"], "is missing: accounts, sessions and keys are kept in it");
   }

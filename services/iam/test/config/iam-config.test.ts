@@ -182,6 +182,16 @@ test.each<[string, Changes]>([
   expect(problemsOf(changes)).toMatchSnapshot();
 });
 
+test("a configuration of another service is refused", () => {
+  const { config, sections } = loadAll();
+  expect([...checkIamConfig({ ...config, service: "notes" }, sections)]).toEqual([
+    {
+      path: ["service"],
+      message: "service must be iam: its routes, tokens and events have this name",
+    },
+  ]);
+});
+
 test("an engine that this service does not know is refused", () => {
   const { config, sections } = loadAll();
   const authz = { ...config.security.authz, provider: "another" as "embedded" };
