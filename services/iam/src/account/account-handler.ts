@@ -71,24 +71,37 @@ class AccountRequest {
     }
     // The way back from a login, whose code nobody needs.
     if (query.has("code")) return redirectResponse(this.#returnPath(query.get("state")));
+    // Before the login is checked: a form may come slowly, and the login may end meanwhile.
+    const form = method === "POST" ? await this.#sentForm() : undefined;
+    if (form === "of nobody") return this.#logIn(section);
     const found = await this.#visit(section);
     if (found === undefined) return this.#logIn(section);
     const { visit, view } = found;
     const isFresh = visit.visitor.loginTime > Date.now() - FRESH_SECONDS * 1000;
     if (section.needsFreshLogin === true && !isFresh) return this.#logIn(section, FRESH_SECONDS);
-    if (method !== "POST") {
+    if (form === undefined) {
       const shown = await section.show(visit);
       const done = query.get("done") ?? "";
       const message = Object.hasOwn(section.messages, done) ? section.messages[done] : undefined;
       return view.response(200, sectionPage({ section, sections, message, ...shown }));
     }
-    return this.#act(section, visit, view);
+    return this.#act(section, visit, view, form);
   }
 
-  async #act(section: AccountSection, visit: AccountVisit, view: PageView): Promise<RawResponse> {
+  /** The form of the request; that of somebody who is not logged in is not read. */
+  async #sentForm(): Promise<URLSearchParams | "of nobody"> {
+    const visitor = await this.#options.visitors.find(this.#request.headers, this.#call);
+    return visitor === undefined ? "of nobody" : formFields(this.#request, LONGEST_FORM);
+  }
+
+  async #act(
+    section: AccountSection,
+    visit: AccountVisit,
+    view: PageView,
+    form: URLSearchParams,
+  ): Promise<RawResponse> {
     const { origin, forms, sections } = this.#options;
     if (isFromAnotherSite(this.#request, origin)) return view.response(403, foreignFormPage());
-    const form = await formFields(this.#request, LONGEST_FORM);
     if (!forms.isValid(form, placeOf(section, visit.visitor.browser))) {
       return view.response(403, foreignFormPage());
     }

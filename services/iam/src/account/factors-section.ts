@@ -89,7 +89,7 @@ export class FactorsSection implements AccountSection {
     const { secret } = this.#pendingOf(visit, form);
     if (secret === undefined) return this.#appPage(visit, newTotpSecret(), 403);
     const { factors } = this.#options;
-    const added = await factors.addApp(visit.account.id, secret, form.get("code") ?? "");
+    const added = await factors.addApp(visit.visitor, secret, form.get("code") ?? "");
     return added === undefined
       ? this.#appPage(visit, secret, 400, WRONG_CODE)
       : this.#added(visit, "totp", added.codes);
@@ -99,7 +99,7 @@ export class FactorsSection implements AccountSection {
     const { challenge } = this.#pendingOf(visit, form);
     const response = form.get("passkey") ?? "";
     const { factors } = this.#options;
-    const added = challenge && (await factors.addPasskey(visit.account.id, response, challenge));
+    const added = challenge && (await factors.addPasskey(visit.visitor, response, challenge));
     if (!added) {
       await this.#failed(visit, "passkey");
       return {
@@ -129,8 +129,8 @@ export class FactorsSection implements AccountSection {
 
   async #newCodes(visit: AccountVisit): Promise<SectionResult> {
     const { factors } = this.#options;
-    const { account, call } = visit;
-    const codes = await factors.newCodes(account.id);
+    const { account, call, visitor } = visit;
+    const codes = await factors.newCodes(visitor);
     if (codes === undefined) {
       return { status: 400, ...(await this.show(visit, { text: "Add a second factor first." })) };
     }
@@ -139,8 +139,8 @@ export class FactorsSection implements AccountSection {
   }
 
   async #remove(visit: AccountVisit, id: string): Promise<SectionResult> {
-    const { account, call } = visit;
-    const kind = await this.#options.factors.remove(id, account.id, call.signal);
+    const { account, call, visitor } = visit;
+    const kind = await this.#options.factors.remove(id, visitor, call.signal);
     if (kind === "required") {
       const problem = "Your account needs a second factor. Add another one first.";
       return { status: 409, ...(await this.show(visit, { text: problem })) };

@@ -4,6 +4,7 @@ import type { LoadedIamConfig } from "../config/load-iam-config.ts";
 import { readEncryptionKeys } from "../ground/secrets/read-encryption-keys.ts";
 import { SecretBox } from "../ground/secrets/secret-box.ts";
 import type { FactorTables } from "../ground/store/factor-tables.ts";
+import type { SessionTables } from "../ground/store/session-tables.ts";
 import type { UserTables } from "../ground/store/user-tables.ts";
 import type { LoginAttempts } from "../people/accounts/throttle/login-attempts.ts";
 import type { LoginThrottle } from "../people/accounts/throttle/login-throttle.ts";
@@ -16,7 +17,7 @@ import { requiredFactors } from "../people/factors/required-factors.ts";
 /** What second factors are opened with. */
 export interface FactorParts {
   readonly configuration: LoadedIamConfig;
-  readonly database: ServiceDatabase<FactorTables & UserTables>;
+  readonly database: ServiceDatabase<FactorTables & UserTables & SessionTables>;
   readonly engine: Pick<AuthorizationEngine, "checkBulk">;
   readonly throttle: LoginThrottle;
   readonly counts: LoginAttempts;
@@ -42,7 +43,7 @@ export function openFactors({
   const { encryption_key_file: file, public_url: origin, organization } = iam;
   const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
   const store = new FactorStore(
-    database.kysely.$pickTables<keyof FactorTables | "iam_users">(),
+    database.kysely.$pickTables<keyof FactorTables | "iam_users" | "iam_sessions">(),
     box,
   );
   return new Factors({

@@ -138,7 +138,10 @@ test("each column with sealed values is re-wrapped", async () => {
   const { kysely: users } = databaseOf(iam);
   const alice = await users.selectFrom("iam_users").selectAll().executeTakeFirstOrThrow();
   const store = new FactorStore(users, new SecretBox(keys));
-  await store.addApp(newTotpSecret(), 0, { accountId: alice.id, firstCodes: [] });
+  await store.addApp(newTotpSecret(), 0, {
+    owner: { accountId: alice.id, passwordVersion: 0 },
+    firstCodes: [],
+  });
   const kysely = iam.options.database as unknown as { kysely: Kysely<any> };
   const tables = await kysely.kysely.introspection.getTables();
   const found = new Set<string>();

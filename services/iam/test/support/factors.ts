@@ -12,7 +12,10 @@ export async function addFactor(iam: IamService, accountId: string): Promise<str
   const keys = EncryptionKeys.parse(readFileSync(join(iam.folder, "encryption-key"), "utf8"));
   const store = new FactorStore(databaseOf(iam).kysely, new SecretBox(keys));
   const secret = newTotpSecret();
-  const result = await store.addApp(secret, 0, { accountId, firstCodes: ["x"] });
+  const result = await store.addApp(secret, 0, {
+    owner: { accountId, passwordVersion: 0 },
+    firstCodes: ["x"],
+  });
   if (result === "refused") throw new Error(`${accountId} is not an account`);
   return secret;
 }

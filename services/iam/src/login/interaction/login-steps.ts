@@ -166,7 +166,7 @@ export class LoginSteps {
     code: string,
   ): Promise<StepResult> {
     const { accountId } = first;
-    const added = await this.#factors.addFirstApp(accountId, secret, code);
+    const added = await this.#factors.addFirstApp(first, secret, code);
     // Whoever has only the password must not add a factor beside one that was added meanwhile.
     if (added === "not_first") return secondStep(first);
     if (added === undefined) {

@@ -6,9 +6,11 @@ import {
   SEALED_FACTORS,
   type SecondFactorsTable,
 } from "../../ground/store/factor-tables.ts";
+import type { SessionTables } from "../../ground/store/session-tables.ts";
 import { isStorable } from "../../ground/store/storable-text.ts";
 import type { UserTables } from "../../ground/store/user-tables.ts";
 import { lockAccount } from "../accounts/lock-account.ts";
+import { type FactorOwner, lockOwner } from "./factor-owner.ts";
 
 /** A second factor, without what is secret. */
 export interface SecondFactor {
@@ -32,7 +34,7 @@ export interface StoredPasskey {
 
 /** What a factor is added with. */
 export interface FactorAddition {
-  readonly accountId: string;
+  readonly owner: FactorOwner;
   /** The hashes of the recovery codes that the account gets with its first factor. */
   readonly firstCodes: readonly string[];
   /** Whether it is added only to an account without factors. */
@@ -41,12 +43,14 @@ export interface FactorAddition {
 
 /**
  * What became of an addition: `first` replaced the recovery codes; `refused` if the account has too many, or
- * does not exist, or the passkey is known; `not_first` if the account has factors.
+ * the passkey is known, or its owner no longer counts; `not_first` if the account has factors.
  */
 export type AdditionResult = "first" | "further" | "refused" | "not_first";
 
-/** The tables of the store: those of the accounts are locked. */
-export type FactorDatabase = Kysely<FactorTables & Pick<UserTables, "iam_users">>;
+/** The tables of the store: those of the accounts and sessions are locked. */
+export type FactorDatabase = Kysely<
+  FactorTables & Pick<UserTables, "iam_users"> & Pick<SessionTables, "iam_sessions">
+>;
 
 type NewFactor = Pick<SecondFactorsTable, "id" | "kind" | "counter"> & Partial<SecondFactorsTable>;
 
@@ -144,14 +148,15 @@ export class FactorStore {
    * Removes a factor, and with the last one the recovery codes.
    *
    * @param keepsLast whether the last one stays
-   * @returns its kind; `last` if it stays; undefined if the account has no such factor
+   * @returns its kind; `last` if it stays; undefined if the account has no such factor, or its owner no longer counts
    */
   async remove(
     id: string,
-    accountId: string,
+    owner: FactorOwner,
     keepsLast: boolean,
   ): Promise<SecondFactor["kind"] | "last" | undefined> {
-    return this.#locked(accountId, async (tx) => {
+    const { accountId } = owner;
+    return this.#owned(owner, async (tx) => {
       const known = await rowsOf(tx, accountId);
       const found = known.find((row) => row.id === id);
       if (found === undefined) return undefined;
@@ -183,9 +188,14 @@ export class FactorStore {
     return rows.length;
   }
 
-  /** Replaces the recovery codes of an account by others. @returns false if it has no factor */
-  async replaceCodes(accountId: string, hashes: readonly string[]): Promise<boolean> {
-    const replaced = await this.#locked(accountId, async (tx) => {
+  /**
+   * Replaces the recovery codes of an account by others.
+   *
+   * @returns false if it has no factor, or its owner no longer counts
+   */
+  async replaceCodes(owner: FactorOwner, hashes: readonly string[]): Promise<boolean> {
+    const { accountId } = owner;
+    const replaced = await this.#owned(owner, async (tx) => {
       if ((await rowsOf(tx, accountId)).length === 0) return false;
       await writeCodes(tx, accountId, hashes);
       return true;
@@ -205,9 +215,10 @@ export class FactorStore {
 
   async #add(
     row: NewFactor,
-    { accountId, firstCodes, onlyAsFirst = false }: FactorAddition,
+    { owner, firstCodes, onlyAsFirst = false }: FactorAddition,
   ): Promise<AdditionResult> {
-    const result = await this.#locked<AdditionResult>(accountId, async (tx) => {
+    const { accountId } = owner;
+    const result = await this.#owned<AdditionResult>(owner, async (tx) => {
       const known = await rowsOf(tx, accountId);
       if (onlyAsFirst && known.length > 0) return "not_first";
       if (known.filter(({ kind }) => kind === row.kind).length >= MOST) return "refused";
@@ -224,6 +235,17 @@ export class FactorStore {
       return "first";
     });
     return result ?? "refused";
+  }
+
+  /** @returns undefined where the owner no longer counts */
+  #owned<Result>(
+    owner: FactorOwner,
+    change: (tx: FactorDatabase) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    return this.#database.transaction().execute(async (tx) => {
+      const locked = tx.$pickTables<"iam_users" | "iam_sessions">();
+      return (await lockOwner(locked, owner)) ? change(tx) : undefined;
+    });
   }
 
   /** @returns undefined where there is no such account */

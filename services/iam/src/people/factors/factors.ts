@@ -1,6 +1,7 @@
 import type { LoginAttempts } from "../accounts/throttle/login-attempts.ts";
 import type { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
 import type { Quota } from "../accounts/throttle/quota.ts";
+import type { FactorOwner } from "./factor-owner.ts";
 import type { AdditionResult, FactorAddition, FactorStore } from "./factor-store.ts";
 import { newRecoveryCodes, recoveryCodeHash, totpStep } from "./one-time-codes.ts";
 import type { Passkeys } from "./passkeys.ts";
@@ -95,22 +96,23 @@ export class Factors {
   /**
    * Adds an authenticator app whose secret somebody has just got.
    *
-   * @returns the recovery codes, if it is the first factor; undefined if the code is another one
+   * @returns the recovery codes, if it is the first factor; undefined if the code is another one, or the owner no
+   * longer counts
    */
-  async addApp(accountId: string, secret: string, code: string) {
-    const added = await this.#addApp(secret, code, { accountId });
+  async addApp(owner: FactorOwner, secret: string, code: string) {
+    const added = await this.#addApp(secret, code, { owner });
     return added === "not_first" ? undefined : added;
   }
 
   /** Adds the first factor of an account; likewise. @returns `not_first` if it has one */
-  addFirstApp(accountId: string, secret: string, code: string) {
-    return this.#addApp(secret, code, { accountId, onlyAsFirst: true });
+  addFirstApp(owner: FactorOwner, secret: string, code: string) {
+    return this.#addApp(secret, code, { owner, onlyAsFirst: true });
   }
 
   /** Adds a passkey that a browser has made; likewise. */
-  async addPasskey(accountId: string, response: string, challenge: string) {
-    const { codes, hashes } = codesOf(accountId);
-    const addition = { accountId, firstCodes: hashes };
+  async addPasskey(owner: FactorOwner, response: string, challenge: string) {
+    const { codes, hashes } = codesOf(owner.accountId);
+    const addition = { owner, firstCodes: hashes };
     const result = await this.passkeys.add(response, challenge, addition);
     return isAdded(result) ? { codes: result === "first" ? codes : [] } : undefined;
   }
@@ -118,11 +120,11 @@ export class Factors {
   /**
    * Makes new recovery codes in place of the former ones. They are shown once.
    *
-   * @returns undefined if the account has no factor
+   * @returns undefined if the account has no factor, or the owner no longer counts
    */
-  async newCodes(accountId: string): Promise<readonly string[] | undefined> {
-    const { codes, hashes } = codesOf(accountId);
-    return (await this.store.replaceCodes(accountId, hashes)) ? codes : undefined;
+  async newCodes(owner: FactorOwner): Promise<readonly string[] | undefined> {
+    const { codes, hashes } = codesOf(owner.accountId);
+    return (await this.store.replaceCodes(owner, hashes)) ? codes : undefined;
   }
 
   /**
@@ -131,19 +133,19 @@ export class Factors {
    * @returns its kind; `required` if it is the last one of somebody who must have one; undefined if
    * there is none
    */
-  async remove(id: string, accountId: string, signal: AbortSignal) {
-    const kind = await this.store.remove(id, accountId, true);
+  async remove(id: string, owner: FactorOwner, signal: AbortSignal) {
+    const kind = await this.store.remove(id, owner, true);
     if (kind !== "last") return kind;
     // The engine is asked outside of the transaction, which would hold the account while it waits.
-    if (await this.isRequired(accountId, signal)) return "required" as const;
-    const last = await this.store.remove(id, accountId, false);
+    if (await this.isRequired(owner.accountId, signal)) return "required" as const;
+    const last = await this.store.remove(id, owner, false);
     return last === "last" ? undefined : last;
   }
 
   async #addApp(secret: string, code: string, to: Omit<FactorAddition, "firstCodes">) {
     const step = totpStep(secret, code, this.#now());
     if (step === undefined) return undefined;
-    const { codes, hashes } = codesOf(to.accountId);
+    const { codes, hashes } = codesOf(to.owner.accountId);
     const result = await this.store.addApp(secret, step, { ...to, firstCodes: hashes });
     if (result === "not_first") return result;
     return isAdded(result) ? { codes: result === "first" ? codes : [] } : undefined;

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { EncryptionKeys } from "../../../src/ground/secrets/encryption-keys.ts";
 import { SecretBox } from "../../../src/ground/secrets/secret-box.ts";
+import type { FactorOwner } from "../../../src/people/factors/factor-owner.ts";
 import { type FactorDatabase, FactorStore } from "../../../src/people/factors/factor-store.ts";
 import { Factors } from "../../../src/people/factors/factors.ts";
 import { newTotpSecret, totpCode } from "../../../src/people/factors/one-time-codes.ts";
@@ -15,6 +16,8 @@ const NOW = 1_800_000_000_000;
 const STEP = NOW / 30_000;
 const ALICE = "alice";
 const { signal } = new AbortController();
+/** Somebody who has entered the password. */
+const ownerOf = (accountId: string) => ({ accountId, passwordVersion: 0 });
 const newPostgres = await postgres();
 const databases: [string, () => Promise<TestDatabase>][] = [["SQLite", sqlite]];
 if (newPostgres !== undefined) databases.push(["PostgreSQL", newPostgres]);
@@ -58,14 +61,17 @@ describe.each(databases)("on %s", (_, newDatabase) => {
   function add(at: Factors, account = ALICE, onlyAsFirst = false) {
     const secret = newTotpSecret();
     const code = totpCode(secret, STEP);
-    return onlyAsFirst ? at.addFirstApp(account, secret, code) : at.addApp(account, secret, code);
+    const owner = ownerOf(account);
+    return onlyAsFirst ? at.addFirstApp(owner, secret, code) : at.addApp(owner, secret, code);
   }
   const codesOf = (added: Awaited<ReturnType<typeof add>>) =>
     typeof added === "object" ? added.codes : [];
   async function removeAtOnce() {
     const known = await listed();
     expect(known).toHaveLength(2);
-    return Promise.all(replicas.map((one, at) => one.remove(known[at]?.id ?? "", ALICE, signal)));
+    return Promise.all(
+      replicas.map((one, at) => one.remove(known[at]?.id ?? "", ownerOf(ALICE), signal)),
+    );
   }
 
   test("of two removals, who must have a factor keeps one [FACTOR-4]", async () => {
@@ -126,6 +132,80 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     expect(await listed()).toHaveLength(10);
   });
 
+  /** A session of somebody. */
+  async function addSession(id: string, accountId = ALICE): Promise<void> {
+    const times = { create_time: NOW, seen_time: NOW, expire_time: NOW, end_time: NOW };
+    const row = { id, account_id: accountId, clients: "[]", address: "", user_agent: "" };
+    await kysely
+      .insertInto("iam_sessions")
+      .values({ ...row, ...times, kind: "browser", ended_time: null })
+      .execute();
+  }
+  const set = (values: object) =>
+    kysely.updateTable("iam_users").set(values).where("id", "=", ALICE).execute();
+  const endSession = () => kysely.updateTable("iam_sessions").set({ ended_time: NOW }).execute();
+
+  describe.each<[string, FactorOwner, () => Promise<unknown>]>([
+    ["a session that has ended", { accountId: ALICE, sessionId: "s" }, endSession],
+    ["a session of somebody else", { accountId: ALICE, sessionId: "of-bob" }, async () => {}],
+    ["a session of nobody", { accountId: ALICE, sessionId: "none" }, async () => {}],
+    ["a former password", ownerOf(ALICE), () => set({ password_version: 1 })],
+    ["the password of a disabled account", ownerOf(ALICE), () => set({ disabled: 1 })],
+    [
+      "a session of a disabled account",
+      { accountId: ALICE, sessionId: "s" },
+      () => set({ disabled: 1 }),
+    ],
+  ])("with %s", (_name, owner, end) => {
+    test("no factor or code is added or removed [FACTOR-6]", async () => {
+      const [at] = replicas;
+      await addSession("s");
+      await addSession("of-bob", "bob");
+      await add(at);
+      const [factor] = await listed();
+      const before = await kysely.selectFrom("iam_recovery_codes").selectAll().execute();
+      await end();
+      const secret = newTotpSecret();
+      expect(await at.addApp(owner, secret, totpCode(secret, STEP))).toBe(undefined);
+      const addition = { owner, firstCodes: [] };
+      const passkey = { credentialId: "c", publicKey: "k", counter: 0 };
+      expect(await at.store.addPasskey(passkey, addition)).toBe("refused");
+      expect(await at.newCodes(owner)).toBe(undefined);
+      required = false;
+      expect(await at.remove(factor?.id ?? "", owner, signal)).toBe(undefined);
+      expect(await listed()).toEqual([factor]);
+      expect(await kysely.selectFrom("iam_recovery_codes").selectAll().execute()).toEqual(before);
+    });
+  });
+
+  test("a session that goes on adds and removes factors", async () => {
+    const owner = { accountId: ALICE, sessionId: "s" };
+    await addSession("s");
+    const secret = newTotpSecret();
+    expect(codesOf(await replicas[0].addApp(owner, secret, totpCode(secret, STEP)))).toHaveLength(
+      10,
+    );
+    expect(await replicas[1].newCodes(owner)).toHaveLength(10);
+    const [factor] = await listed();
+    required = false;
+    expect(await replicas[1].remove(factor?.id ?? "", owner, signal)).toBe("totp");
+  });
+
+  test("of two replicas with one code at once, one accepts it, and none that of a former step", async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const secret = newTotpSecret();
+      const addition = { owner: ownerOf(ALICE), firstCodes: [] };
+      await replicas[0].store.addApp(secret, STEP - 1, addition);
+      const verify = (code: string) => (one: Factors) =>
+        one.verifyCode(ALICE, code, "203.0.113.7").then(({ outcome }) => outcome);
+      const used = await Promise.all(replicas.map(verify(totpCode(secret, STEP))));
+      expect(used.sort()).toEqual(["ok", "wrong"]);
+      const former = await Promise.all(replicas.map(verify(totpCode(secret, STEP - 1))));
+      expect(former).toEqual(["wrong", "wrong"]);
+      await replicas[0].store.removeAll(ALICE);
+    }
+  });
+
   test("all factors and codes go, or none", async () => {
     await add(replicas[0]);
     const { schema } = kysely;
@@ -139,15 +219,15 @@ describe.each(databases)("on %s", (_, newDatabase) => {
   });
 
   test.each<[string, (at: Factors) => Promise<unknown>, unknown]>([
-    ["a factor of nobody", (at) => at.remove(randomUUID(), ALICE, signal), undefined],
+    ["a factor of nobody", (at) => at.remove(randomUUID(), ownerOf(ALICE), signal), undefined],
     [
       "a factor with an id that cannot be stored",
-      (at) => at.remove("\0", ALICE, signal),
+      (at) => at.remove("\0", ownerOf(ALICE), signal),
       undefined,
     ],
     ["a factor of an unknown account", (at) => add(at, "nobody"), undefined],
-    ["recovery codes without a factor", (at) => at.newCodes(ALICE), undefined],
-    ["a wrong code", (at) => at.addApp(ALICE, newTotpSecret(), "000000x"), undefined],
+    ["recovery codes without a factor", (at) => at.newCodes(ownerOf(ALICE)), undefined],
+    ["a wrong code", (at) => at.addApp(ownerOf(ALICE), newTotpSecret(), "000000x"), undefined],
     ["all factors of an unknown account", (at) => at.store.removeAll("nobody"), 0],
   ])("%s changes nothing", async (_case, change, expected) => {
     expect(await change(replicas[0])).toEqual(expected);
@@ -158,7 +238,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     await addUser("bob");
     await add(replicas[0]);
     const [factor] = await listed();
-    expect(await replicas[0].remove(factor?.id ?? "", "bob", signal)).toBe(undefined);
+    expect(await replicas[0].remove(factor?.id ?? "", ownerOf("bob"), signal)).toBe(undefined);
     expect(await listed()).toHaveLength(1);
     await kysely
       .updateTable("iam_users")
