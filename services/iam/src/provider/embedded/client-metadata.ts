@@ -1,6 +1,7 @@
 import type { ClientMetadata } from "oidc-provider";
 import type { ClientDeclaration, ClientFlow } from "./client-declaration.ts";
 import { ALGORITHM } from "./keys/signing-keys.ts";
+import { RESPONSE_MODE, RESPONSE_TYPE } from "./response-forms.ts";
 import { SCOPES } from "./tokens/scopes.ts";
 
 const GRANT_TYPES: Readonly<Record<ClientFlow, readonly string[]>> = {
@@ -18,9 +19,8 @@ export function clientMetadata(client: ClientDeclaration): ClientMetadata {
     // `native` would accept other ports of loopback addresses.
     application_type: "web",
     grant_types: [...new Set(client.flows.flatMap((flow) => GRANT_TYPES[flow]))],
-    response_types: hasCode ? ["code"] : [],
-    // Its other modes need a script in the page, or put the code into the fragment.
-    response_modes: ["query"],
+    response_types: hasCode ? [RESPONSE_TYPE] : [],
+    response_modes: [RESPONSE_MODE],
     redirect_uris: hasCode ? [...client.redirectUris] : [],
     post_logout_redirect_uris: [...client.postLogoutRedirectUris],
     id_token_signed_response_alg: ALGORITHM,

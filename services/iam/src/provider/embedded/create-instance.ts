@@ -11,6 +11,7 @@ import { notifyLater } from "./notify-clients.ts";
 import { oidcConfiguration } from "./oidc-configuration.ts";
 import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
+import { declareResponseMode, refuseResponseTypes } from "./response-forms.ts";
 import { compareHashes } from "./service-accounts/used-key.ts";
 import { logoutOfNobody, storeFewSessions } from "./visitor-sessions.ts";
 
@@ -47,6 +48,7 @@ export function createInstance(
   storeFewSessions(provider, () => oidc.Provider.ctx as KoaContextWithOIDC | undefined);
   // All access tokens name their session, not only those of clients with back-channel logout.
   (provider.Client.prototype as unknown as { includeSid(): boolean }).includeSid = () => true;
+  refuseResponseTypes(provider);
   provider.use(async (ctx, next) => {
     ctx.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
     ctx.set("Referrer-Policy", "no-referrer");
@@ -63,6 +65,7 @@ export function createInstance(
     await Promise.all(requestScope.getStore()?.pending ?? []);
     answerLogoutOfNobody(ctx as KoaContextWithOIDC, pages);
     pages.continueByHand(ctx as KoaContextWithOIDC);
+    declareResponseMode(ctx as KoaContextWithOIDC);
     keepBrowser(ctx as KoaContextWithOIDC, options);
   });
   compareHashes(provider);

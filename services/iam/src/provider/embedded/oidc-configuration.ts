@@ -15,6 +15,7 @@ import {
 import { ALGORITHM, type SigningKey } from "./keys/signing-keys.ts";
 import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
+import { RESPONSE_TYPE } from "./response-forms.ts";
 import { ACCOUNT_PROPERTY, serviceAccountOf } from "./service-accounts/account-client.ts";
 import { refuseLongAssertion } from "./service-accounts/assertion-life.ts";
 import { rememberSigner } from "./service-accounts/used-key.ts";
@@ -91,7 +92,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       await rememberSigner(ctx, client, parts.errors);
     },
     clientAuthMethods: ["client_secret_basic", "private_key_jwt", "none"],
-    responseTypes: ["code"],
+    responseTypes: [RESPONSE_TYPE],
     scopes: [...SCOPES],
     claims: {
       acr: null,
