@@ -35,13 +35,20 @@ export class OrganizationCreations {
     this.#now = now;
   }
 
-  /** Completes or discards those that were cut off, each minute. */
-  get job(): Job {
+  /**
+   * Completes or discards those that were cut off, each minute.
+   *
+   * @param after what is done then
+   */
+  jobWith(after: () => Promise<void>): Job {
     return {
       name: "unfinished_organizations",
       every: "1m",
       exclusive: true,
-      run: (signal) => this.run(signal),
+      run: async (signal) => {
+        await this.run(signal);
+        await after();
+      },
     };
   }
 

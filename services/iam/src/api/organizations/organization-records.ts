@@ -46,21 +46,6 @@ export class OrganizationRecords {
     this.#removals = removals;
   }
 
-  /**
-   * Creates an organization.
-   *
-   * @param etag its first one
-   * @returns undefined where one has the id, or had it
-   */
-  async create(
-    id: string,
-    fields: OrganizationFields,
-    etag: string = randomUUID(),
-  ): Promise<OrganizationRecord | undefined> {
-    const organizations = this.#database.kysely.$pickTables<"iam_organizations">();
-    return insertOrganization(organizations, { id, etag, ...fields }, this.#time());
-  }
-
   /** An organization by its id; undefined where there is none. */
   async find(id: string): Promise<OrganizationRecord | undefined> {
     if (!isStorable(id)) return undefined;

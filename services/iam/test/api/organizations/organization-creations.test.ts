@@ -1,6 +1,7 @@
 /** Creations of organizations that are cut off between their first owner and their record. */
 import { testContext, testEngine } from "svc-access/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ensureOrganization } from "../../../src/api/organizations/configured-organization.ts";
 import { OrganizationCreations } from "../../../src/api/organizations/organization-creations.ts";
 import { organizationHandlers } from "../../../src/api/organizations/organization-handlers.ts";
 import { OrganizationRecords } from "../../../src/api/organizations/organization-records.ts";
@@ -160,5 +161,45 @@ describe.each([
     const isUnderWay = (await creations.finish(id, FIELDS)) !== undefined;
     expect([made === "under_way", isUnderWay]).toEqual([isUnderWay, made === "under_way"]);
     expect(await records.find(id)).toMatchObject({ id });
+  });
+
+  describe("the organization of the configuration", () => {
+    const ensure = () => ensureOrganization(id, records, creations);
+
+    test("is made once, also by replicas that start at once", async () => {
+      expect(await Promise.all([ensure(), ensure(), ensure()])).toEqual(Array(3).fill("exists"));
+      expect(await records.find(id)).toMatchObject({ displayName: id });
+      expect(await begin()).toBeUndefined();
+    });
+
+    test("is not made again once it was deleted", async () => {
+      await ensure();
+      await records.delete(id);
+      expect(await ensure()).toBe("deleted");
+    });
+
+    test("is left to the call that is creating it", async () => {
+      await begin();
+      expect([await ensure(), await records.find(id)]).toEqual(["under_way", undefined]);
+      await zones.makeFirstOwner(id, OLGA, signal);
+      expect(await creations.finish(id, FIELDS)).toMatchObject(FIELDS);
+      expect(await ensure()).toBe("exists");
+      expect(await records.find(id)).toMatchObject(FIELDS);
+    });
+
+    test.each([
+      ["with its owner is completed", true, FIELDS.displayName],
+      ["without an owner is discarded, and it is made", false, undefined],
+    ])("whose creation was cut off %s by the job", async (_what, hasOwner, displayName) => {
+      const job = creations.jobWith(async () => void (await ensure()));
+      await begin();
+      if (hasOwner) await zones.makeFirstOwner(id, OLGA, signal);
+      await job.run(signal);
+      expect(await records.find(id)).toBeUndefined();
+      now += OLD;
+      await job.run(signal);
+      expect(await records.find(id)).toMatchObject({ displayName: displayName ?? id });
+      expect([await isOwned(), await ensure()]).toEqual([hasOwner, "exists"]);
+    });
   });
 });
