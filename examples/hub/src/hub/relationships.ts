@@ -13,7 +13,14 @@ export function callerOf(context: CallContext): ObjectReference {
   return { type, id };
 }
 
-/** The ids of the objects of a type that the caller holds a permission on. */
+/** The objects of a list at most: of a part of them nobody would see that it is one. */
+const MOST_HELD = 100_000;
+
+/**
+ * The ids of the objects of a type that the caller holds a permission on.
+ *
+ * @throws ServiceError FAILED_PRECONDITION if there are too many to list
+ */
 export async function heldIds(
   engine: AuthorizationEngine,
   { resourceType, permission }: { readonly resourceType: string; readonly permission: string },
@@ -28,6 +35,9 @@ export async function heldIds(
       { signal: context.signal },
     );
     ids.push(...page.items);
+    if (ids.length > MOST_HELD) {
+      throw new ServiceError("FAILED_PRECONDITION", "you hold too many objects to list them");
+    }
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return ids;

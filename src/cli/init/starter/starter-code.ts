@@ -6,6 +6,9 @@ export function handlersTs(word: string, title: string, gen: GeneratedCode): str
 import { requirePrincipal, ServiceError } from "svc-access/runtime";
 import type { ${title}ServiceHandlers } from "${gen.fromSource}/${word}/v1/${word}_server.ts";
 
+/** The items of a list at most. A list without paging must have a limit, and with a part of them it would seem complete. */
+const MOST_ITEMS = 10_000;
+
 /** The handlers of the service. The runtime checks the access policies of the proto before each call. */
 export function handlers(engine: AuthorizationEngine): ${title}ServiceHandlers {
   const items = new Map<string, { itemId: string; text: string; changedBy: string }>();
@@ -17,10 +20,18 @@ export function handlers(engine: AuthorizationEngine): ${title}ServiceHandlers {
     async listItems(_request, context) {
       const { subjectType, subjectId } = requirePrincipal(context);
       const subject = { type: subjectType, id: subjectId };
-      const { items: ids } = await engine.lookupResources(
-        { resourceType: "item", permission: "read", subject },
-        { signal: context.signal },
-      );
+      const readable = { resourceType: "item", permission: "read", subject };
+      const ids: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const request = cursor === undefined ? readable : { ...readable, cursor };
+        const page = await engine.lookupResources(request, { signal: context.signal });
+        ids.push(...page.items);
+        if (ids.length > MOST_ITEMS) {
+          throw new ServiceError("FAILED_PRECONDITION", "you may read too many items to list them");
+        }
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
       return { items: ids.map((id) => items.get(id)).filter((item) => item !== undefined) };
     },
 
@@ -82,7 +93,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { testContext, testEngine } from "svc-access/testing";
-import { SetItemRequestSchema } from "${gen.fromTests}/${word}/v1/${word}_pb.ts";
+import { ListItemsRequestSchema, SetItemRequestSchema } from "${gen.fromTests}/${word}/v1/${word}_pb.ts";
 import { handlers } from "../src/handlers.ts";
 
 const MODEL = join(import.meta.dirname, "../model.zed");
@@ -102,6 +113,19 @@ test("an item without a text is rejected", async () => {
   await assert.rejects(service.setItem(request, testContext({ user: "alice" })), {
     code: "INVALID_ARGUMENT",
   });
+});
+
+test("a list has the items of all pages of the engine", async () => {
+  const itemIds = Array.from({ length: 1001 }, (_, index) => \`item-\${index}\`);
+  const relationships = itemIds.map((id) => \`item:\${id}#owner@user:alice\`);
+  await using engine = await testEngine({ model: MODEL, relationships });
+  const service = handlers(engine);
+  const alice = testContext({ user: "alice" });
+  for (const itemId of itemIds) {
+    await service.setItem(create(SetItemRequestSchema, { itemId, text: "hello" }), alice);
+  }
+  const { items } = await service.listItems(create(ListItemsRequestSchema), alice);
+  assert.equal(items?.length, itemIds.length);
 });
 `;
 }
