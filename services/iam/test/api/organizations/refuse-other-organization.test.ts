@@ -1,5 +1,6 @@
+import { databaseTime } from "svc-access/database";
 import { beforeEach, expect, test } from "vitest";
-import { OrganizationRecords } from "../../../src/api/organizations/organization-records.ts";
+import { insertOrganization } from "../../../src/api/organizations/organization-records.ts";
 import { refuseOtherOrganization } from "../../../src/api/organizations/refuse-other-organization.ts";
 import type { IamTables } from "../../../src/ground/store/tables.ts";
 import { LocalAccounts } from "../../../src/people/accounts/local-accounts.ts";
@@ -12,10 +13,11 @@ beforeEach(async () => {
 });
 
 const addOrganization = (id: string) =>
-  new OrganizationRecords(database, { add: async () => {} }).create(id, {
-    displayName: id,
-    websiteUrl: "",
-  });
+  insertOrganization(
+    database.kysely.$pickTables<"iam_organizations">(),
+    { id, etag: "an etag", displayName: id, websiteUrl: "" },
+    databaseTime(database.kind),
+  );
 const addUser = () =>
   new LocalAccounts(database.kysely, "acme").create({
     username: "root",
