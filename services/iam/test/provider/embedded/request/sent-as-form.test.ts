@@ -1,8 +1,8 @@
 /** Authorization requests and logouts that a client has the browser send as a form. */
 import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Browser } from "../../support/browser.ts";
-import { ALICE } from "../../support/memory-accounts.ts";
+import { Browser } from "../../../support/browser.ts";
+import { ALICE } from "../../../support/memory-accounts.ts";
 import {
   begin,
   CONSOLE,
@@ -12,7 +12,7 @@ import {
   redeem,
   startProvider,
   stopAll,
-} from "../../support/provider-server.ts";
+} from "../../../support/provider-server.ts";
 
 let iam: RunningProvider;
 let web: client.Configuration;
