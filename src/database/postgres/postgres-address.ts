@@ -1,6 +1,8 @@
 import type { ClientConfig } from "pg";
 import { Client } from "../../common/drivers/pg.ts";
 import { DatabaseError } from "../database-error.ts";
+import { parametersOf } from "./postgres-parameters.ts";
+import { driverUrl, postgresUrlProblems, URL_FORM } from "./postgres-url.ts";
 
 /** The address of a PostgreSQL server. */
 export interface PostgresAddress {
@@ -21,6 +23,11 @@ const QUERY_TIMEOUT = 30_000;
 /** Reads a URL (`postgres://user:password@host:port/database`) or the settings of `pg`; the environment has the defaults. */
 export function postgresAddress(target: string | ClientConfig): PostgresAddress {
   const given = typeof target === "string" ? { connectionString: target } : target;
+  const url = given.connectionString;
+  // pg parses any other text as the name of a database on a host "base".
+  if (url !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(url)) throw unreadable();
+  const problems = url === undefined ? [] : postgresUrlProblems(url);
+  if (problems.length > 0) throw refused(problems.join("; it "));
   const config: ClientConfig = {
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     query_timeout: QUERY_TIMEOUT,
@@ -28,12 +35,9 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
     keepAliveInitialDelayMillis: 10_000,
     application_name: "svc-access",
     ...given,
+    ...(url === undefined ? {} : { connectionString: driverUrl(url), ...connectTimeout(url) }),
   };
   try {
-    const url = config.connectionString;
-    // pg parses any other text as the name of a database on a host "base".
-    if (url !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(url)) throw new TypeError();
-    if (url !== undefined && isCutPassword(url)) throw new TypeError();
     const { host, port, database = "", user = "" } = new Client(config);
     const at = `${encodeURIComponent(user)}@${encodeURIComponent(host)}:${port}`;
     return {
@@ -44,16 +48,20 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
     };
   } catch {
     // The error may quote the URL with its password.
-    throw new DatabaseError(
-      "FAILED_PRECONDITION",
-      "the URL of the PostgreSQL database cannot be read: write postgres://user:password@host:port/database, with special characters percent-encoded",
-    );
+    throw unreadable();
   }
 }
 
-/** Whether `/`, `?` or `#` ends a password early: the rest would count as the name of the database, and be printed. */
-function isCutPassword(url: string): boolean {
-  const [, path = "", query = ""] = /^postgres(?:ql)?:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(url) ?? [];
-  // The value of a parameter may contain `@`.
-  return path.includes("@") || /^[^=]*@/.test(query) || /#.*@/s.test(query);
+/** The driver ignores this parameter, which is in seconds, as for libpq. */
+function connectTimeout(url: string): ClientConfig {
+  const seconds = parametersOf(url).find(([name]) => name === "connect_timeout")?.[1];
+  return seconds === undefined ? {} : { connectionTimeoutMillis: Number(seconds) * 1000 };
+}
+
+function unreadable(): DatabaseError {
+  return refused(`cannot be read: write ${URL_FORM}`);
+}
+
+function refused(why: string): DatabaseError {
+  return new DatabaseError("FAILED_PRECONDITION", `the URL of the PostgreSQL database ${why}`);
 }

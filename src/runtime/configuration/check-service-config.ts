@@ -1,6 +1,7 @@
 import { ENGINE_KINDS, type EngineKind } from "../../authz/engine/engine-kinds.ts";
 import type { ConfigDocument } from "../../config/config-document.ts";
 import { formatPath } from "../../config/describe-issue.ts";
+import { postgresUrlProblems } from "../../database/postgres/postgres-url.ts";
 import { sqliteFileProblem } from "../../database/sqlite/sqlite-file.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
 import { SERVERS } from "./listen-addresses.ts";
@@ -165,6 +166,9 @@ function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProb
       path: ["database", "file"],
       message: `database.file ${why}; name a file, in a temporary folder for a trial`,
     };
+  }
+  for (const problem of database?.url === undefined ? [] : postgresUrlProblems(database.url)) {
+    yield { path: ["database", "url"], message: `database.url ${problem}` };
   }
   if (database?.password_file !== undefined && holdsPassword(database.url)) {
     yield {

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { MAX_ORIGIN, ORIGIN, PORT } from "../../common/origin.ts";
+import { URL_FORM } from "../../database/postgres/postgres-url.ts";
 import { passwordRanges, secretValue } from "./secret-values.ts";
 
 /** A second in nanoseconds. */
@@ -104,13 +105,20 @@ export const origin = () =>
       z.regex(ORIGIN, "must be an origin, such as https://app.example.com"),
     );
 
+/** Explains what is wrong with a text. */
+type Explain = (issue: { readonly input?: unknown }) => string;
+
 /** The text of a URL, as far as a pattern can check it; text that `URL` cannot parse is refused too. */
-const urlText = (pattern: RegExp, error: string, ...checks: z.core.$ZodCheck<string>[]) => {
+const urlText = (
+  pattern: RegExp,
+  error: string | Explain,
+  ...checks: z.core.$ZodCheck<string>[]
+) => {
   const text = z
     .string()
     .check(
       z.maxLength(2048, "must have at most 2048 characters"),
-      z.regex(pattern, error),
+      z.regex(pattern, { error }),
       ...checks,
     );
   return z.pipe(text, z.url({ error }));
@@ -127,7 +135,11 @@ export const endpointUrl = () =>
 /** A URL of PostgreSQL; it may hold the password. */
 export const postgresUrl = () =>
   secretValue(
-    urlText(/^postgres(ql)?:\/\/\S*$/, "must be a URL that starts with postgres://"),
+    urlText(/^postgres(ql)?:\/\/\S*$/, ({ input }) =>
+      /^postgres(ql)?:\/\//.test(String(input))
+        ? `must be written as ${URL_FORM}`
+        : "must be a URL that starts with postgres://",
+    ),
     passwordRanges,
   );
 

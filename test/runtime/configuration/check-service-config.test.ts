@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { parseServiceConfig } from "../../../src/runtime/configuration/load-service-config.ts";
+import { redactText } from "../../../src/runtime/logging/redaction/redact-text.ts";
 import { redact } from "../../../src/runtime/logging/redaction/redaction.ts";
 import { fullService, MINIMAL, problemsOf, serviceWith } from "./sample.ts";
 
@@ -211,4 +212,27 @@ test("a configuration with every key is accepted, and logged without its secrets
   expect(security.authn.casdoor.client_secret).toBe("***");
   expect(security.authz.spicedb).toMatchObject({ endpoint: "spicedb:50051", token: "***" });
   expect(database.url).toBe("postgres://iam:***@db:5432/iam?password=***");
+});
+
+test.each([
+  [
+    "sslmod=verify-full",
+    'has the unknown parameter sslmod; did you mean "sslmode"? Known parameters',
+  ],
+  ["sslmode=verify-full&sslmode=disable", "has the parameter sslmode more than once"],
+  ["sslmode=bogus", "has the parameter sslmode, which must be one of disable, no-verify, prefer"],
+  ["connect_timeout=abc", "has the parameter connect_timeout, which must be whole seconds"],
+  ["query_timeout=abc", "has the parameter query_timeout, which must be whole milliseconds"],
+  ["target_session_attrs=read-write", "has the parameter target_session_attrs, which the driver"],
+  ["sslrootcert=/nope.pem", 'names the file "/nope.pem" in sslrootcert, which does not exist'],
+  ["password=a#SECRET", "cannot be read: write postgres://user@host:port/database, with special"],
+])("a database.url with ?%s is refused at its place", (query, why) => {
+  const url = `postgres://u:SECRET@h/db?${query}`;
+  const found = problemsOf(
+    MINIMAL.replace(/^database.*$/m, `database: {driver: postgres, url: "${url}"}`),
+  );
+  expect(found).toEqual([expect.stringMatching(/^\d+:30 /)]);
+  expect(found[0]).toContain(`database.url ${why}`);
+  expect(found[0]).not.toContain("SECRET");
+  expect(found.map(redactText)).toEqual(found);
 });

@@ -177,6 +177,13 @@ describe("a value", () => {
     ["security.authz.provider", "opa", "security.authz.provider must be one of embedded, spicedb"],
     ["security.authz.spicedb.endpoint", "http://spicedb:1", "must be host:port"],
     ["database.url", "mysql://a:b@c/d", "must be a URL that starts with postgres://"],
+    ...["u:p#SECRET@h/db", "u:p@SECRET/x@h y/db", "u:SECRET@h:port/db", "u:p SECRET@h/db"].map(
+      (rest): [string, unknown, string] => [
+        "database.url",
+        `postgres://${rest}`,
+        "database.url must be written as postgres://user@host:port/database, with special characters percent-encoded, such as %23 for # and %40 for @ in a password",
+      ],
+    ),
     ["database.url", undefined, "database.url must be given with postgres"],
     ["database.driver", "sqlite", "database.file must be given with sqlite"],
     ["database.max_open_conns", 0, "database.max_open_conns must be at least 1"],

@@ -1,0 +1,100 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { type Parameter, parametersOf } from "./postgres-parameters.ts";
+
+const FILES = ["sslrootcert", "sslcert", "sslkey"] as const;
+
+/** The problems between the parameters for TLS of a URL: those of which the driver would ignore one. */
+export function contradictions(url: string): readonly string[] {
+  const given: ReadonlyMap<string, string> = new Map(parametersOf(url));
+  const ssl = given.get("ssl");
+  const mode = given.get("sslmode");
+  const isLibpq = given.get("uselibpqcompat") === "true";
+  const files = FILES.filter((name) => given.has(name));
+  const problems: string[] = [];
+
+  const others = [...(mode === undefined ? [] : ["sslmode"]), ...files];
+  const isOn = ssl === "true" || ssl === "1";
+  if (
+    ssl !== undefined &&
+    others.length > 0 &&
+    (!isOn || mode === "disable" || mode === "no-verify")
+  ) {
+    problems.push(`has ssl, which contradicts ${others.join(", ")}; remove ssl`);
+  }
+  const unused = mode === "disable" ? files : files.filter((name) => name === "sslrootcert");
+  const isUnverified = mode === "no-verify" || (isLibpq && mode === "prefer");
+  if (unused.length > 0 && (mode === "disable" || isUnverified)) {
+    problems.push(
+      `has ${unused.join(", ")}, which sslmode=${mode} ignores; write sslmode=verify-full, or remove what is ignored`,
+    );
+  }
+  if (given.has("sslcert") !== given.has("sslkey")) {
+    const [has, lacks] = given.has("sslcert") ? ["sslcert", "sslkey"] : ["sslkey", "sslcert"];
+    problems.push(`has ${has} without ${lacks}; give the files of both`);
+  }
+  if (given.get("sslnegotiation") === "direct" && (mode === "disable" || ssl === "0")) {
+    problems.push("has sslnegotiation=direct, which needs TLS; write sslmode=verify-full");
+  }
+  if (isLibpq && mode === "verify-ca" && !given.has("sslrootcert")) {
+    problems.push(
+      "has sslmode=verify-ca, which needs the file of a CA in sslrootcert with uselibpqcompat; name it, or write sslmode=verify-full",
+    );
+  }
+  return problems;
+}
+
+/** The problems of the files that the parameters for TLS name. Node.js ignores a file without a CA. */
+export function fileProblems(url: string): readonly string[] {
+  const texts = new Map<string, string>();
+  const problems: string[] = [];
+  const names: readonly string[] = FILES;
+  for (const [name, file] of parametersOf(url).filter(([name]) => names.includes(name))) {
+    try {
+      texts.set(name, readFileSync(file, "utf8"));
+    } catch (error) {
+      problems.push(unreadable([name, file], error));
+    }
+  }
+  const ca = texts.get("sslrootcert");
+  if (ca !== undefined && !isCertificate(ca)) {
+    problems.push(
+      "names a file in sslrootcert that holds no certificate; write the CA into it, as PEM",
+    );
+  }
+  const [cert, key] = [texts.get("sslcert"), texts.get("sslkey")];
+  if (cert !== undefined && key !== undefined && !isPair(cert, key)) {
+    problems.push(
+      "names files in sslcert and sslkey that are not a certificate and its private key, as PEM and not encrypted; correct them",
+    );
+  }
+  return problems;
+}
+
+function unreadable([name, file]: Parameter, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  const shown = JSON.stringify(file);
+  if (code === "ENOENT") {
+    const where = isAbsolute(file) ? "" : ` in ${process.cwd()}`;
+    return `names the file ${shown} in ${name}, which does not exist${where}; correct the path`;
+  }
+  const fix = code === "EISDIR" ? "name a file" : "let this user read it";
+  return `names the file ${shown} in ${name}, which cannot be read (${code}); ${fix}`;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
