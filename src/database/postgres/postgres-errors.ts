@@ -1,5 +1,7 @@
+import { connectionFailure } from "../../common/connection-failure.ts";
 import { DatabaseError, NoAnswerError } from "../database-error.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
+import { parametersOf } from "./postgres-parameters.ts";
 import { quote } from "./postgres-rights.ts";
 
 /** Explains an error of a PostgreSQL database and its fix. */
@@ -23,8 +25,19 @@ export function explainPostgres(
     return refused(`${name} requires a password: set one for user ${address.user}`);
   }
   switch (code) {
-    case "28P01":
     case "28000":
+      if (/no encryption|SSL off/.test(message)) {
+        return refused(
+          `${name} refuses user ${address.user} without TLS (${oneLine(message)}): write sslmode=verify-full in the URL, or allow it in pg_hba.conf`,
+        );
+      }
+      if (message.includes("valid client certificate")) {
+        return refused(
+          `${name} requires a client certificate: name its files by sslcert and sslkey in the URL`,
+        );
+      }
+      return refused(`${name} rejects the login of user ${address.user}: correct the credentials`);
+    case "28P01":
       return refused(`${name} rejects the login of user ${address.user}: correct the credentials`);
     case "3D000":
       return refused(`${name} does not exist: create the database`);
@@ -56,9 +69,42 @@ export function explainPostgres(
     );
   }
   const why = oneLine(message) || code;
+  const reason = tlsReason(why, code, address);
+  if (reason !== undefined) return unavailable(`${name} ${reason}`);
   return unavailable(
     `${name} cannot be reached (${why}): check that it runs and that the address is correct`,
   );
+}
+
+/** Why TLS fails, and what to change, after the name of the database; undefined for other failures. */
+function tlsReason(why: string, code: string, { config }: PostgresAddress): string | undefined {
+  const noTls =
+    "has no TLS, which the URL requires: set ssl = on in the server, or write sslmode=disable in the URL if the network is trusted";
+  if (why === "The server does not support SSL connections") return noTls;
+  switch (connectionFailure(`${code} ${why}`)) {
+    case "certificate not trusted": {
+      const file = parametersOf(config.connectionString ?? "").find(
+        ([name]) => name === "sslrootcert",
+      )?.[1];
+      return file === undefined
+        ? `has a certificate of a CA that Node.js does not know (${why}): name the file of that CA by sslrootcert in the URL`
+        : `has a certificate that no CA in ${JSON.stringify(file)} has signed (${why}): write its CA into that file, or name another by sslrootcert in the URL`;
+    }
+    case "certificate for another name":
+      return `has a certificate for another host (${why}): write a name that the certificate has as the host of the URL`;
+    case "certificate expired":
+      return "has a certificate that has expired: renew it";
+    case "certificate not valid yet":
+      return "has a certificate that is not valid yet: check the clocks";
+    case "client certificate required":
+      return `requires a client certificate (${why}): name its files by sslcert and sslkey in the URL`;
+    case "client certificate refused":
+      return `refuses the client certificate (${why}): correct sslcert and sslkey in the URL, or the CA in ssl_ca_file of the server`;
+    case "no TLS there":
+      return noTls;
+    default:
+      return undefined;
+  }
 }
 
 /** Why a database that answers cannot store anything. */

@@ -62,3 +62,29 @@ test.each([
   expect({ code, message }).toEqual({ code: "UNAVAILABLE", message: expected });
   if (error instanceof NoAnswerError) expect(cause).toBeUndefined();
 });
+
+test.each([
+  [
+    "a server that requires TLS",
+    {
+      code: "28000",
+      message:
+        'no pg_hba.conf entry for host "10.0.0.1", user "notes", database "notes", no encryption',
+    },
+    'the database notes refuses user notes without TLS (no pg_hba.conf entry for host "10.0.0.1", user "notes", database "notes", no encryption): write sslmode=verify-full in the URL, or allow it in pg_hba.conf',
+  ],
+  [
+    "a server that requires a client certificate",
+    { code: "28000", message: "connection requires a valid client certificate" },
+    "the database notes requires a client certificate: name its files by sslcert and sslkey in the URL",
+  ],
+  [
+    "an unknown role",
+    { code: "28000", message: 'role "notes" does not exist' },
+    "the database notes rejects the login of user notes: correct the credentials",
+  ],
+])("%s is refused with the fix", (_, error, expected) => {
+  const address = postgresAddress("postgres://notes@db.example.com/notes");
+  const { code, message } = explainPostgres(error, "the database notes", address);
+  expect({ code, message }).toEqual({ code: "FAILED_PRECONDITION", message: expected });
+});
