@@ -103,6 +103,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
 
 /** The error of JSON with an object in which a key occurs twice. */
 export class DuplicateKeyError extends SyntaxError {
+  /** Which key it is, is not said: it comes from outside. */
   constructor() {
     super("a key occurs twice");
   }
@@ -116,8 +117,6 @@ export class DuplicateKeyError extends SyntaxError {
  *
  * @example
  * ```ts
- * import { DuplicateKeyError, parseUniqueJson, ServiceError } from "svc-access/runtime";
- *
  * function read(body: string): unknown {
  *   try {
  *     return parseUniqueJson(body);
