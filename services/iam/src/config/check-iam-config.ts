@@ -59,7 +59,7 @@ export function* checkIamConfig(
   if (needsKey && iam.encryption_key_file === undefined && config.environment !== "development") {
     yield at(
       ["iam", "encryption_key_file"],
-      "is missing: write a key with `openssl rand -base64 32 > iam-encryption-key`, keep a copy of it outside the database's backups, and name the file",
+      "is missing: write a key with `(umask 077 && openssl rand -base64 32 > iam-encryption-key)`, keep a copy of it outside the database's backups, and name the file",
     );
   }
   if (authn.provider === "embedded") yield* checkEmbedded(config, iam);

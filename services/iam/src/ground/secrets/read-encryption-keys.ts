@@ -18,7 +18,7 @@ export function readEncryptionKeys({ file, environment }: EncryptionKeySource): 
   if (file === undefined) {
     if (environment === "development") return EncryptionKeys.ofDevelopment();
     throw new EncryptionKeyError(
-      "iam.encryption_key_file is missing: write a key with `openssl rand -base64 32 > iam-encryption-key`, keep a copy of it outside the database's backups, and name the file; without one, only `environment: development` starts",
+      "iam.encryption_key_file is missing: write a key with `(umask 077 && openssl rand -base64 32 > iam-encryption-key)`, keep a copy of it outside the database's backups, and name the file; without one, only `environment: development` starts",
     );
   }
   try {

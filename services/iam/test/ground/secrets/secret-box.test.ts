@@ -44,7 +44,7 @@ describe("the key file", () => {
   test("is required outside development, and the message names the fix [IDP-7]", () => {
     for (const environment of ["production", "test", "staging"]) {
       expect(() => readEncryptionKeys({ file: undefined, environment })).toThrow(
-        /^iam\.encryption_key_file is missing: write a key with `openssl rand -base64 32/,
+        /^iam\.encryption_key_file is missing: write a key with `\(umask 077 && openssl rand -base64 32 > iam-encryption-key\)`/,
       );
     }
   });
