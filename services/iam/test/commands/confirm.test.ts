@@ -62,7 +62,7 @@ const ASKING: readonly Asking[] = [
     "user remove-factors",
     async () => ["user", "remove-factors", "alice"],
     /remove the second factors and recovery codes of the user alice \(\S+\)\?/,
-    /no second factors of user alice removed/,
+    /user alice has no second factor\n/,
   ],
   [
     "service-account key delete",

@@ -223,6 +223,11 @@ test("an owner removes the second factors of a user, and nobody else does [CMD-4
     2,
     "svc-iam: permission denied: this needs manage_users on zone:acme (FORBIDDEN): log in as somebody who may do this (svc-iam login), or ask an owner for the right\n",
   ]);
+  expect(await line.run("user", "remove-factors", "dora")).toEqual({
+    status: 0,
+    stdout: "",
+    stderr: "svc-iam: user dora has no second factor\n",
+  });
   expect(await line.json("user", "remove-factors", "dora")).toEqual({ removedCount: 0 });
   await line.json("user", "delete", "dora", "--yes");
 });

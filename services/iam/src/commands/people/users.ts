@@ -188,8 +188,12 @@ export async function removeFactors(
   const factors = connection.client(IAMSecondFactorService, IAMSecondFactorServiceRoutes);
   const removed = await factors.removeUserSecondFactors({ userId });
   const count = removed.removedCount;
-  const what = count === 1 ? "1 second factor" : `${count || "no"} second factors`;
-  const done = `${what} of user ${printable(given)} removed, with the recovery codes`;
+  const what = count === 1 ? "1 second factor" : `${count} second factors`;
+  const name = printable(given);
+  const done =
+    count === 0
+      ? `user ${name} has no second factor`
+      : `${what} of user ${name} removed, with the recovery codes`;
   await printDone(RemoveUserSecondFactorsResponseSchema, removed, done, format);
   return EXIT.done;
 }
