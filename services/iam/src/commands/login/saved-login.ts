@@ -46,15 +46,31 @@ const TEXTS = [
   "username",
 ] as const;
 
-/** Where the login is kept: `SVC_IAM_LOGIN_FILE`, or a file of the user's state (XDG). */
-export function loginFile(env: NodeJS.ProcessEnv = process.env): string {
+/**
+ * Where the login is kept: `SVC_IAM_LOGIN_FILE`, or a file of the user's state (XDG).
+ *
+ * @throws CommandError if the user has no home folder
+ */
+export function loginFile(env: NodeJS.ProcessEnv = process.env, homeOf = homedir): string {
   const named = env["SVC_IAM_LOGIN_FILE"];
   if (named !== undefined && named !== "") return named;
   const state = env["XDG_STATE_HOME"];
   // The standard ignores a path that is not absolute.
   const folder =
-    state !== undefined && isAbsolute(state) ? state : join(homedir(), ".local", "state");
+    state !== undefined && isAbsolute(state) ? state : join(home(homeOf), ".local", "state");
   return join(folder, "svc-iam", "login.json");
+}
+
+/** The home of this user. A container may run as a user whom its system does not know, without HOME. */
+function home(homeOf: () => string): string {
+  try {
+    return homeOf();
+  } catch (error) {
+    throw new CommandError(
+      "this user has no home folder, where the login is kept: set HOME or SVC_IAM_LOGIN_FILE",
+      { cause: error },
+    );
+  }
 }
 
 /**
