@@ -10,6 +10,7 @@ import {
   type TokenEndpointResponse,
   tokenRevocation,
 } from "openid-client";
+import { PROVIDER_PATH } from "../../config/provider-paths.ts";
 import { CommandError } from "../run/command-error.ts";
 import { whyUnreachable } from "../run/why-unreachable.ts";
 import type { SavedLogin } from "./saved-login.ts";
@@ -110,13 +111,24 @@ const PROBLEMS: Readonly<Record<string, string>> = {
     "the client may not log devices in: add device to its flows in iam.clients, or name another one with --client-id",
 };
 
+/** The most characters of an issuer that a message repeats. */
+const MOST_NAMED = 200;
+
 /** What an address that is not of an identity provider answers with. */
 const NO_PROVIDER = /unexpected HTTP response status|Content-Type/;
 
 function problemOf(issuer: string, error: Error): string {
   if (error instanceof ResponseBodyError) {
     const said = error.error_description === undefined ? "" : `: ${error.error_description}`;
+    if (error.status === 503) return cannotAnswer(issuer);
     return PROBLEMS[error.error] ?? `the server refuses the login (${error.error}${said})`;
+  }
+  if (causesOf(error).some((cause) => cause instanceof Response && cause.status === 503)) {
+    return cannotAnswer(issuer);
+  }
+  const other = otherIssuerOf(error);
+  if (other !== undefined) {
+    return `the identity provider ${issuer} calls itself ${other}: ${useOf(other)}`;
   }
   const { cause, message } = error;
   const { message: reason = "" } = (cause ?? {}) as { readonly message?: string };
@@ -127,6 +139,39 @@ function problemOf(issuer: string, error: Error): string {
   // The errors of OpenSSL have lines of their own.
   const [line = ""] = (reason === "" ? message : reason).split("\n");
   return `the identity provider ${issuer} cannot be reached or used: ${fix ?? line}`;
+}
+
+/** As other commands say it of the API. */
+function cannotAnswer(issuer: string): string {
+  return `the server ${new URL(issuer).origin} cannot answer now (503): look at /readyz and the log of the server, and repeat the command`;
+}
+
+/** The issuer that the metadata names, if it is not the one that was asked. */
+function otherIssuerOf(error: Error): string | undefined {
+  for (const cause of causesOf(error)) {
+    const { attribute, body } = cause as { attribute?: unknown; body?: { issuer?: unknown } };
+    const named = attribute === "issuer" ? body?.issuer : undefined;
+    if (typeof named === "string" && named.length <= MOST_NAMED && URL.canParse(named))
+      return named;
+  }
+  return undefined;
+}
+
+function useOf(issuer: string): string {
+  const { origin } = new URL(issuer);
+  const isOurs = issuer === `${origin}${PROVIDER_PATH}`;
+  return isOurs ? `use ${origin}, which is its iam.public_url` : `use --issuer ${issuer}`;
+}
+
+/** What led to an error: errors, and the responses and values that the library gives as their cause. */
+function causesOf(error: Error): readonly object[] {
+  const causes: object[] = [];
+  let { cause } = error;
+  while (typeof cause === "object" && cause !== null && !causes.includes(cause)) {
+    causes.push(cause);
+    ({ cause } = cause as { cause?: unknown });
+  }
+  return causes;
 }
 
 function tokensOf(response: TokenEndpointResponse): Tokens {
