@@ -368,9 +368,12 @@ test("sessions are listed and ended, one's own and those of others [CMD-4]", asy
   await bob.logIn(iam, { username: "bob", password: PASSWORD });
   const [own] = await bob.json("session", "list");
   expect(own).toMatchObject({ kind: "SESSION_KIND_DEVICE", current: true });
-  expect((await bob.run("session", "list")).stdout).toMatch(
-    / device \(this one\) .* Command line\n/,
-  );
+  const { stdout } = await bob.run("session", "list");
+  expect(stdout).toMatch(/^ID +KIND +LAST USE +END +ADDRESS +CLIENTS\n/);
+  expect(stdout).toMatch(/ device \(this one\) .* Command line\n/);
+  // Unused, it ends before it would in any case.
+  expect(own.idleExpireTime < own.absoluteExpireTime).toBe(true);
+  expect(stdout).toContain(` ${new Date(own.idleExpireTime).toISOString()} `);
   expect((await line.run("session", "list", "--user", "bob")).stdout).toContain(own.id);
   const ended = await line.run("session", "end", own.id, "--user", "bob");
   expect([ended.status, ended.stderr]).toEqual([0, "svc-iam: 1 session ended\n"]);

@@ -1,3 +1,4 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
   IAMSessionService,
   type Session,
@@ -28,10 +29,17 @@ const SESSIONS: Shown<typeof SessionSchema> = {
     ["ID", ({ id }) => id],
     ["KIND", ({ kind, current }) => `${KINDS[kind] ?? ""}${current ? " (this one)" : ""}`],
     ["LAST USE", ({ lastUseTime }) => timeText(lastUseTime)],
+    ["END", (session) => timeText(endOf(session))],
     ["ADDRESS", ({ address }) => address],
     ["CLIENTS", ({ clients }: Session) => clients.map(({ name }) => name).join(", ")],
   ],
 };
+
+/** When a session ends if it is not used any more. */
+function endOf({ idleExpireTime: idle, absoluteExpireTime: last }: Session): Timestamp | undefined {
+  if (idle === undefined || last === undefined) return idle ?? last;
+  return timestampMs(idle) < timestampMs(last) ? idle : last;
+}
 
 /** Whose sessions. */
 export interface SessionFlags extends CallFlags {
