@@ -36,7 +36,11 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     ["--principal", "alice"],
     /--principal "alice" has no type: write type:id, such as user:alice/,
   ],
-  ["a principal that nobody is", ["--principal", "user:carol"], /no user has the id or user name/],
+  [
+    "a principal that nobody is, or is no more",
+    ["--principal", "user:carol"],
+    /no user has the id or user name .*: svc-iam user list shows them; a deleted one is named by its id, which svc-iam audit query --event iam\.user\.delete shows/,
+  ],
   ["an unknown decision", ["--decision", "maybe"], /'maybe' is invalid/],
   ["an empty type", ["--event", ""], /--event is empty: write a value, or leave the flag out/],
   ["an empty request id", ["--request-id", ""], /--request-id is empty/],

@@ -59,10 +59,16 @@ export function readFilter(flags: FilterFlags): ReadFilter {
   };
 }
 
+/** The events of what is deleted are searched for, and the directory has its name no longer. */
+function deletedHint(type: string): string {
+  return `; a deleted one is named by its id, which svc-iam audit query --event iam.${type}.delete shows`;
+}
+
 /** The filter with the ids that its names stand for. */
 export async function namedFilter(connection: Connection, read: ReadFilter): Promise<Filter> {
-  const principal = read.principal && (await namedObject(connection, read.principal));
-  const resource = read.resource && (await namedObject(connection, read.resource));
+  const { principal: caller, resource: object } = read;
+  const principal = caller && (await namedObject(connection, caller, deletedHint(caller.type)));
+  const resource = object && (await namedObject(connection, object, deletedHint(object.type)));
   return {
     ...read.filter,
     ...(principal && { principalType: principal.type, principalId: principal.id }),

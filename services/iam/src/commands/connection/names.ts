@@ -103,11 +103,13 @@ export async function idOf(
  * An object or subject, whose id may be a name. Where the caller may not search, or the service has no
  * directory, it is taken for an id.
  *
+ * @param missing what the message on a name that nobody has says at its end
  * @throws CommandError if nothing has the name, several have it, or it is the id of another
  */
 export async function namedObject<Written extends WrittenObject>(
   connection: Connection,
   written: Written,
+  missing = "",
 ): Promise<Written> {
   const kind = KINDS.find(({ type }) => type === written.type);
   if (kind === undefined || UUID.test(written.id)) return written;
@@ -130,7 +132,7 @@ export async function namedObject<Written extends WrittenObject>(
     found,
     hint: "; the JSON of svc-iam relationship import has ids only",
   });
-  return isId ? written : { ...written, id: oneOf(kind, written.id, found) };
+  return isId ? written : { ...written, id: oneOf(kind, written.id, found, missing) };
 }
 
 /**
@@ -197,7 +199,7 @@ function withName(all: readonly Named[], name: string): readonly Named[] {
   return all.filter(({ names }) => names.some((one) => one.toLowerCase() === wanted));
 }
 
-function oneOf({ type, names }: Kind, given: string, all: readonly Named[]): string {
+function oneOf({ type, names }: Kind, given: string, all: readonly Named[], hint = ""): string {
   const found = withName(all, given);
   const [first, ...others] = found;
   const what = type.replace("_", " ");
@@ -208,7 +210,7 @@ function oneOf({ type, names }: Kind, given: string, all: readonly Named[]): str
   }
   if (first === undefined) {
     throw new CommandError(
-      `no ${what} has the id or ${names} ${JSON.stringify(given)}: svc-iam ${type.replace("_", "-")} list shows them`,
+      `no ${what} has the id or ${names} ${JSON.stringify(given)}: svc-iam ${type.replace("_", "-")} list shows them${hint}`,
     );
   }
   if (others.length === 0) return first.id;
