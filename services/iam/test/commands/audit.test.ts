@@ -43,6 +43,7 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
   ],
   ["an unknown decision", ["--decision", "maybe"], /'maybe' is invalid/],
   ["an empty type", ["--event", ""], /--event is empty: write a value, or leave the flag out/],
+  ["a type that no event has", ["--event", "login.faild"], /did you mean "login\.failed"\?/],
   ["an empty request id", ["--request-id", ""], /--request-id is empty/],
 ];
 

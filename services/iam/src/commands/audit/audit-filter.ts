@@ -5,6 +5,7 @@ import { namedObject } from "../connection/names.ts";
 import { flagObjectOf } from "../connection/references.ts";
 import { CommandError } from "../run/command-error.ts";
 import { timeOf } from "../run/times.ts";
+import { assertEventType } from "./event-types.ts";
 
 /** The flags that select events. */
 export interface FilterFlags {
@@ -43,6 +44,7 @@ export function readFilter(flags: FilterFlags): ReadFilter {
     const flag = empty.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw new CommandError(`--${flag} is empty: write a value, or leave the flag out`);
   }
+  if (event !== "") assertEventType(event);
   if (rpc !== "" && !rpc.includes("/")) {
     throw new CommandError(
       `--rpc ${JSON.stringify(rpc)} is not the full name of an RPC: write package.Service/Method, as in the events`,
