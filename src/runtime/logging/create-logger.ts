@@ -1,6 +1,7 @@
 import pino from "pino";
 import type { Logger } from "../../common/logger.ts";
 import { createLineDestination, type LineDestination } from "./line-destination.ts";
+import { withBriefOutage } from "./redaction/brief-error.ts";
 import { redactText } from "./redaction/redact-text.ts";
 import { redact } from "./redaction/redaction.ts";
 
@@ -81,7 +82,7 @@ export function createLogger(options: LoggerOptions = {}): ProcessLogger {
     if (!log.isLevelEnabled(name)) return;
     const safe = redact(fields);
     const isMap = typeof safe === "object" && !Array.isArray(safe) && !(fields instanceof Error);
-    log[name](isMap ? (safe as object) : { error: safe }, redactText(message));
+    log[name](withBriefOutage(isMap ? (safe as object) : { error: safe }), redactText(message));
   };
   return {
     debug: at("debug"),

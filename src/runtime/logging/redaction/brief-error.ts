@@ -8,6 +8,17 @@ export function briefError(error: unknown): unknown {
   return brief(redact(error));
 }
 
+/**
+ * The redacted fields of a line, whose error is brief if it says that a dependency is down: that is expected, and the
+ * place in the code does not help.
+ */
+export function withBriefOutage(fields: object): object {
+  const { error } = fields as { readonly error?: unknown };
+  if (typeof error !== "object" || error === null) return fields;
+  const { code } = error as { readonly code?: unknown };
+  return code === "UNAVAILABLE" ? { ...fields, error: brief(error) } : fields;
+}
+
 function brief(shown: unknown): unknown {
   if (typeof shown !== "object" || shown === null || !("stack" in shown)) return shown;
   const { stack: _, cause, ...rest } = shown as Record<string, unknown>;
