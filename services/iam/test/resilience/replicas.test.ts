@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createGrpcClient } from "svc-access/runtime";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { IS_THOROUGH, runs } from "../../../../test/support/effort.ts";
+import { PATIENCE } from "../../../../test/support/patience.ts";
 import { until } from "../../../../test/support/until.ts";
 import { IAMRevocationService } from "../../gen/svc/iam/v1/revocation_pb.ts";
 import { Browser } from "../support/browser.ts";
@@ -17,6 +18,8 @@ import type { Replica } from "./replica.ts";
 import { AUDIENCE, testServiceAccounts } from "./service-accounts.ts";
 
 const HOUR = 3_600_000;
+/** For tests that start replicas many times, each of which may take long on a busy machine. */
+const MANY_STARTS = 6 * PATIENCE;
 
 const platform = await startPlatform({
   iam: { browser_login: "self" },
@@ -162,16 +165,20 @@ onPlatform("two replicas [PLAT-9]", platform, (platform) => {
     },
   );
 
-  test("a replica that is killed under load logs nobody out, and what was acknowledged is there [PLAT-14]", () =>
-    underLoad(platform, async ({ more }) => {
-      for (let kill = 0; kill < runs(12, 1); kill++) {
-        const victim = replicas[kill % 2] as Replica;
-        await victim.kill();
-        await more(20);
-        await victim.start();
-        await more(20);
-      }
-    }));
+  test(
+    "a replica that is killed under load logs nobody out, and what was acknowledged is there [PLAT-14]",
+    () =>
+      underLoad(platform, async ({ more }) => {
+        for (let kill = 0; kill < runs(12, 1); kill++) {
+          const victim = replicas[kill % 2] as Replica;
+          await victim.kill();
+          await more(20);
+          await victim.start();
+          await more(20);
+        }
+      }),
+    MANY_STARTS,
+  );
 
   test.runIf(IS_THOROUGH)(
     "the encryption key is replaced under load, and nobody is logged out",
@@ -189,6 +196,7 @@ onPlatform("two replicas [PLAT-9]", platform, (platform) => {
         writeFileSync(keyFile, fresh);
         await restartEach(more);
       }),
+    MANY_STARTS,
   );
 
   test("a service that loses the replica that it follows refuses tokens, and accepts no ended one afterwards", async () => {
