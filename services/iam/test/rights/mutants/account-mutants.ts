@@ -91,7 +91,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
   changed(
     "a write keeps the last owner",
     OWNER,
-    ["return this.guard({ deletions, writes, held }, signal,", "return unguarded("],
+    ["return this.guard({ deletions, writes, held, granted }, signal,", "return unguarded("],
     [
       "/** Whether a relationship gives power",
       "const unguarded = (work) => work([], (run) => run());\n/**",
