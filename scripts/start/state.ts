@@ -123,7 +123,11 @@ function makeFolder(path: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // Another process has made it.
-    if (code === "EEXIST") return;
+    if (code === "EEXIST" && existsSync(path)) return;
+    if (code === "EEXIST") {
+      const fix = "remove the link, or name another folder with DATA";
+      throw new PlatformError(`${path} is a link to nothing: ${fix}`, 2);
+    }
     throw new PlatformError(
       `the folder ${path} cannot be made (${code}): name another data folder with DATA`,
       2,

@@ -1,5 +1,5 @@
 /** The data folder of `npm start`, where `DATA` names what cannot be one. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -9,10 +9,13 @@ const folder = mkdtempSync(join(tmpdir(), "svc-access-data-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, "file");
 writeFileSync(file, "");
+const link = join(folder, "link");
+symlinkSync(join(folder, "nothing"), link);
 
 test.each([
   ["a file", file, /file is not a folder: name the data folder with DATA$/],
   ["a folder below a file", join(file, "a/b"), /file is not a folder/],
+  ["a link to nothing", link, /link is a link to nothing: remove the link, or name another/],
   [
     "a folder that no process can make",
     "/proc/none/data",
