@@ -26,6 +26,16 @@ function wholeNumber(what: string, least: number, most: number): ValueCheck {
   };
 }
 
+/** Checks the mode of TLS, in a URL or in the environment. */
+export const sslModeProblem = oneOf(
+  "disable",
+  "no-verify",
+  "prefer",
+  "require",
+  "verify-ca",
+  "verify-full",
+);
+
 const milliseconds = (least: number) => wholeNumber("whole milliseconds", least, MAX_MS);
 
 /**
@@ -47,7 +57,7 @@ const KNOWN: ReadonlyMap<string, ValueCheck> = new Map([
   ["ssl", oneOf("true", "1", "0", "no-verify")],
   ["sslcert", notEmpty],
   ["sslkey", notEmpty],
-  ["sslmode", oneOf("disable", "no-verify", "prefer", "require", "verify-ca", "verify-full")],
+  ["sslmode", sslModeProblem],
   ["sslnegotiation", oneOf("postgres", "direct")],
   ["sslrootcert", notEmpty],
   ["statement_timeout", milliseconds(0)],

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { type Parameter, parametersOf } from "./postgres-parameters.ts";
+import { type Parameter, parametersOf, sslModeProblem } from "./postgres-parameters.ts";
 
 const FILES = ["sslrootcert", "sslcert", "sslkey"] as const;
 
@@ -43,6 +43,20 @@ export function contradictions(url: string): readonly string[] {
     );
   }
   return problems;
+}
+
+/** A URL without a mode has that of the environment; the driver turns TLS off for one that it does not know. */
+export function environmentProblems(url: string): readonly string[] {
+  const mode = process.env["PGSSLMODE"] ?? "";
+  const decides = ["ssl", "sslmode", ...FILES];
+  if (mode === "" || parametersOf(url).some(([name]) => decides.includes(name))) return [];
+  const why = sslModeProblem(mode);
+  const shown = JSON.stringify(mode);
+  return why === undefined
+    ? []
+    : [
+        `has no sslmode, and PGSSLMODE=${shown} in the environment ${why}; write sslmode in the URL`,
+      ];
 }
 
 /** The problems of the files that the parameters for TLS name. Node.js ignores a file without a CA. */

@@ -1,5 +1,5 @@
 import { parameterProblems, parametersOf } from "./postgres-parameters.ts";
-import { contradictions, fileProblems } from "./postgres-tls.ts";
+import { contradictions, environmentProblems, fileProblems } from "./postgres-tls.ts";
 
 /** How a URL is written, for messages. A password in it would be redacted there. */
 export const URL_FORM =
@@ -13,7 +13,7 @@ export function postgresUrlProblems(url: string): readonly string[] {
   // The folder of a socket, and the name of the database after a space.
   if (url.startsWith("/")) return [];
   if (isCut(url)) return [`cannot be read: write ${URL_FORM}`];
-  for (const problemsOf of [parameterProblems, contradictions, fileProblems]) {
+  for (const problemsOf of [parameterProblems, contradictions, environmentProblems, fileProblems]) {
     const problems = problemsOf(url);
     if (problems.length > 0) return problems;
   }

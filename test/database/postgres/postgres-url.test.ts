@@ -110,6 +110,31 @@ describe("parameters that would be ignored, or do not fit together, are refused"
     expect(postgresUrlProblems("postgres://h/db?sslmode=x&port=y")).toHaveLength(2);
   });
 
+  test.each(["requre", "allow", "REQUIRE", " require"])("PGSSLMODE=%s", (mode) => {
+    vi.stubEnv("PGSSLMODE", mode);
+    try {
+      expect(postgresUrlProblems("postgres://h/db?connect_timeout=2")).toEqual([
+        expect.stringContaining(
+          `has no sslmode, and PGSSLMODE=${JSON.stringify(mode)} in the environment must be one of ${MODES}`,
+        ),
+      ]);
+      for (const query of ["sslmode=disable", "ssl=true"]) {
+        expect(postgresUrlProblems(`postgres://h/db?${query}`), query).toEqual([]);
+      }
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  test.each(["", "disable", "require", "verify-full"])("PGSSLMODE=%s is a mode", (mode) => {
+    vi.stubEnv("PGSSLMODE", mode);
+    try {
+      expect(postgresUrlProblems("postgres://h/db")).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
   test("a file without a certificate, and files that are not a pair", () => {
     using workspace = new Workspace({});
     const file = `${workspace.folder}/ca.pem`;
