@@ -95,8 +95,8 @@ async function openHttp(
     budget,
     logger,
     onUnrouted: (request) => reportUnrouted(parts, request),
-    onFault: (error, call) => {
-      logger.error({ error, rpc: call.rpc, request_id: call.requestId }, "a response was not sent");
+    onFault: (error, call, what = "a response was not sent") => {
+      logger.error({ error, rpc: call.rpc, request_id: call.requestId }, what);
     },
   };
   return createHttpServer(options);

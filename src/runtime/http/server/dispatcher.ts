@@ -25,8 +25,8 @@ import { checkHead } from "./request-head.ts";
 /** What of a request is in the log of a response that could not be sent. */
 export type FaultyCall = Pick<Call, "rpc" | "requestId">;
 
-/** Called for responses that could not be sent. */
-export type FaultObserver = (error: unknown, call: FaultyCall) => void;
+/** Called for responses that could not be sent, and for what else fails after the handler: `what` says so in the log. */
+export type FaultObserver = (error: unknown, call: FaultyCall, what?: string) => void;
 
 /** The options of a dispatcher. */
 export interface DispatcherParts {
@@ -149,7 +149,10 @@ export class Dispatcher {
     exchange.call = call;
     // The form of its errors may have another status, and a response may turn out not to be one.
     call.isUnanswered = true;
-    void this.#serve(chain, exchange, service, call).then(() => answered(call));
+    void this.#serve(chain, exchange, service, call)
+      .then(() => answered(call))
+      // The caller has its answer; a span that cannot be ended must not end the process.
+      .catch((fault: unknown) => this.#parts.onFault(fault, call, "a call could not be traced"));
   }
 
   async #serve(

@@ -497,3 +497,27 @@ test.each([
   expect(span.attributes["error.type"]).toBe(isFault ? String(status) : undefined);
   expect(span.status.code).toBe(isFault ? SpanStatusCode.ERROR : SpanStatusCode.UNSET);
 });
+
+test("a span that cannot be ended fails no call, and does not end the process", async () => {
+  const tracer = trace.getTracer("svc-access");
+  const prototype = Object.getPrototypeOf(tracer.startSpan("one"));
+  const end = vi.spyOn(prototype, "end").mockImplementation(() => {
+    throw new Error("the exporter is broken");
+  });
+  try {
+    expect((await get("/v1/documents/open", ALICE)).status).toBe(200);
+    await vi.waitFor(() => expect(end).toHaveBeenCalled());
+  } finally {
+    end.mockRestore();
+  }
+  expect((await get("/v1/documents/open", ALICE)).status).toBe(200);
+  await vi.waitFor(() => {
+    expect(vault.lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        level: "error",
+        message: "a call could not be traced",
+        error: expect.objectContaining({ message: "the exporter is broken" }),
+      }),
+    );
+  });
+});
