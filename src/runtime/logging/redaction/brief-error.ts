@@ -1,11 +1,21 @@
+import { isOfProgram as isOfPostgresProgram } from "../../../database/postgres/postgres-errors.ts";
+import { isOfProgram as isOfSqliteProgram } from "../../../database/sqlite/sqlite-errors.ts";
 import { redact } from "./redaction.ts";
+
+/** What the language throws at a mistake. An HTTP client throws one, too, but with the failed connection as its cause. */
+const MISTAKES: ReadonlySet<unknown> = new Set([
+  "TypeError",
+  "RangeError",
+  "ReferenceError",
+  "SyntaxError",
+]);
 
 /**
  * An error for the log where the place in the code is known, such as while a dependency is down: without
- * stacks, and without causes whose words its message repeats.
+ * stacks, and without causes whose words its message repeats. What a defect has caused stays whole.
  */
 export function briefError(error: unknown): unknown {
-  return brief(redact(error));
+  return briefUnlessDefect(redact(error));
 }
 
 /**
@@ -16,7 +26,23 @@ export function withBriefOutage(fields: object): object {
   const { error } = fields as { readonly error?: unknown };
   if (typeof error !== "object" || error === null) return fields;
   const { code } = error as { readonly code?: unknown };
-  return code === "UNAVAILABLE" ? { ...fields, error: brief(error) } : fields;
+  return code === "UNAVAILABLE" ? { ...fields, error: briefUnlessDefect(error) } : fields;
+}
+
+function briefUnlessDefect(shown: unknown): unknown {
+  return isOfDefect(shown) ? shown : brief(shown);
+}
+
+/** Whether the first of the causes is a mistake in a program: whoever explained it took it for an outage. */
+function isOfDefect(shown: unknown): boolean {
+  let first = shown;
+  for (let cause = shown; typeof cause === "object" && cause !== null; ) {
+    first = cause;
+    cause = (cause as { readonly cause?: unknown }).cause;
+  }
+  if (typeof first !== "object" || first === null) return false;
+  const { type } = first as { readonly type?: unknown };
+  return MISTAKES.has(type) || isOfPostgresProgram(first) || isOfSqliteProgram(first);
 }
 
 function brief(shown: unknown): unknown {
