@@ -2,7 +2,12 @@ import type { ClientConfig } from "pg";
 import { Client } from "../../common/drivers/pg.ts";
 import { DatabaseError } from "../database-error.ts";
 import { parametersOf } from "./postgres-parameters.ts";
-import { driverUrl, postgresUrlProblems, URL_FORM } from "./postgres-url.ts";
+import {
+  driverUrl,
+  postgresMachineProblems,
+  postgresUrlProblems,
+  URL_FORM,
+} from "./postgres-url.ts";
 
 /** The address of a PostgreSQL server. */
 export interface PostgresAddress {
@@ -26,7 +31,8 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
   const url = given.connectionString;
   // pg parses any other text as the name of a database on a host "base".
   if (url !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(url)) throw unreadable();
-  const problems = url === undefined ? [] : postgresUrlProblems(url);
+  const problems =
+    url === undefined ? [] : [...postgresUrlProblems(url), ...postgresMachineProblems(url)];
   if (problems.length > 0) throw refused(problems.join("; it "));
   const config: ClientConfig = {
     connectionTimeoutMillis: CONNECT_TIMEOUT,

@@ -24,7 +24,7 @@ export function contradictions(url: string): readonly string[] {
     problems.push(`has ssl, which contradicts ${others.join(", ")}; remove ssl`);
   }
   const unused = mode === "disable" ? files : files.filter((name) => name === "sslrootcert");
-  const isUnverified = mode === "no-verify" || (isLibpq && mode === "prefer");
+  const isUnverified = (mode === "no-verify" && !isLibpq) || (isLibpq && mode === "prefer");
   if (unused.length > 0 && (mode === "disable" || isUnverified)) {
     problems.push(
       `has ${unused.join(", ")}, which sslmode=${mode} ignores; write sslmode=verify-full, or remove what is ignored`,
@@ -37,6 +37,11 @@ export function contradictions(url: string): readonly string[] {
   if (given.get("sslnegotiation") === "direct" && (mode === "disable" || ssl === "0")) {
     problems.push("has sslnegotiation=direct, which needs TLS; write sslmode=verify-full");
   }
+  if (isLibpq && mode === "no-verify") {
+    problems.push(
+      "has sslmode=no-verify, which uselibpqcompat does not have; write sslmode=require, or remove uselibpqcompat",
+    );
+  }
   if (isLibpq && mode === "verify-ca" && !given.has("sslrootcert")) {
     problems.push(
       "has sslmode=verify-ca, which needs the file of a CA in sslrootcert with uselibpqcompat; name it, or write sslmode=verify-full",
@@ -45,11 +50,20 @@ export function contradictions(url: string): readonly string[] {
   return problems;
 }
 
+/** The parameters that decide on TLS, whatever the environment says. */
+const DECIDES: ReadonlySet<string> = new Set(["ssl", "sslmode", ...FILES]);
+
 /** A URL without a mode has that of the environment; the driver turns TLS off for one that it does not know. */
 export function environmentProblems(url: string): readonly string[] {
   const mode = process.env["PGSSLMODE"] ?? "";
-  const decides = ["ssl", "sslmode", ...FILES];
-  if (mode === "" || parametersOf(url).some(([name]) => decides.includes(name))) return [];
+  const isDecided = parametersOf(url).some(
+    ([name, value]) =>
+      DECIDES.has(name) ||
+      (name === "sslnegotiation" && value === "direct") ||
+      // A Unix socket has no TLS.
+      (name === "host" && value.startsWith("/")),
+  );
+  if (mode === "" || isDecided || url.startsWith("socket:")) return [];
   const why = sslModeProblem(mode);
   const shown = JSON.stringify(mode);
   return why === undefined

@@ -13,11 +13,18 @@ export function postgresUrlProblems(url: string): readonly string[] {
   // The folder of a socket, and the name of the database after a space.
   if (url.startsWith("/")) return [];
   if (isCut(url)) return [`cannot be read: write ${URL_FORM}`];
-  for (const problemsOf of [parameterProblems, contradictions, environmentProblems, fileProblems]) {
-    const problems = problemsOf(url);
-    if (problems.length > 0) return problems;
-  }
-  return [];
+  const problems = parameterProblems(url);
+  return problems.length > 0 ? problems : contradictions(url);
+}
+
+/**
+ * What is wrong with what a URL needs of this machine: the files that it names, and the mode of TLS of the environment.
+ * In the same form; of a URL with other problems, none.
+ */
+export function postgresMachineProblems(url: string): readonly string[] {
+  if (url.startsWith("/") || postgresUrlProblems(url).length > 0) return [];
+  const problems = environmentProblems(url);
+  return problems.length > 0 ? problems : fileProblems(url);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { ENGINE_KINDS } from "../../authz/engine/engine-kinds.ts";
+import { postgresMachineProblems } from "../../database/postgres/postgres-url.ts";
 import type { ServiceConfigProblem } from "../configuration/configuration-error.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { readSecretFile } from "../secret/read-secret-file.ts";
@@ -12,7 +13,7 @@ import { unreadable } from "../tls/tls-files.ts";
  * them later, without the position, or the service would never be ready.
  */
 export function* checkNamedFiles(config: ServiceConfig): Iterable<ServiceConfigProblem> {
-  const { server, security, registry } = config;
+  const { server, security, registry, database } = config;
   const { authn, authz } = security;
   yield* checkServers(server);
   yield* checkTlsFiles(["security", "authn", "revocation"], authn.revocation);
@@ -25,6 +26,9 @@ export function* checkNamedFiles(config: ServiceConfig): Iterable<ServiceConfigP
     yield* checkTokenFile(["security", "authz", "iam", "token_file"], authz.iam?.token_file);
   }
   yield* checkTlsFiles(["registry", "etcd"], registry?.etcd);
+  for (const problem of database?.url === undefined ? [] : postgresMachineProblems(database.url)) {
+    yield { path: ["database", "url"], message: `database.url ${problem}` };
+  }
 }
 
 /** A certificate that has expired is a warning, as at a start: a running server picks up the renewed one. */

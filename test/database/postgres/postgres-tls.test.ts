@@ -2,7 +2,7 @@
 import { createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { postgresUrlProblems } from "../../../src/database/postgres/postgres-url.ts";
+import { postgresMachineProblems } from "../../../src/database/postgres/postgres-url.ts";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
 import {
   type Authority,
@@ -124,7 +124,7 @@ describe.skipIf(opensslIsAbsent())("the certificate of a server", () => {
   test("is checked with its key, for the certificate of the client", () => {
     const [one, two] = [ca.issue("one", {}), ca.issue("two", {})];
     const problemsOf = (key: string) =>
-      postgresUrlProblems(`postgres://h/db?sslcert=${one.certificateFile}&sslkey=${key}`);
+      postgresMachineProblems(`postgres://h/db?sslcert=${one.certificateFile}&sslkey=${key}`);
     expect(problemsOf(one.keyFile)).toEqual([]);
     expect(problemsOf(two.keyFile)).toEqual([
       expect.stringMatching(

@@ -2,7 +2,10 @@ import { writeFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { DatabaseError } from "../../../src/database/database-error.ts";
 import { postgresAddress } from "../../../src/database/postgres/postgres-address.ts";
-import { postgresUrlProblems } from "../../../src/database/postgres/postgres-url.ts";
+import {
+  postgresMachineProblems,
+  postgresUrlProblems,
+} from "../../../src/database/postgres/postgres-url.ts";
 import { Workspace } from "../../support/workspace.ts";
 
 const KNOWN =
@@ -85,6 +88,10 @@ describe("parameters that would be ignored, or do not fit together, are refused"
       "has sslnegotiation=direct, which needs TLS; write sslmode=verify-full",
     ],
     [
+      "uselibpqcompat=true&sslmode=no-verify",
+      "has sslmode=no-verify, which uselibpqcompat does not have; write sslmode=require, or remove uselibpqcompat",
+    ],
+    [
       "uselibpqcompat=true&sslmode=verify-ca",
       "has sslmode=verify-ca, which needs the file of a CA in sslrootcert with uselibpqcompat; name it, or write sslmode=verify-full",
     ],
@@ -102,7 +109,7 @@ describe("parameters that would be ignored, or do not fit together, are refused"
     ],
   ])("?%s", (query, problem) => {
     const url = `postgres://u:s3cret@h/db?${query}`;
-    expect(postgresUrlProblems(url)).toEqual([problem]);
+    expect([...postgresUrlProblems(url), ...postgresMachineProblems(url)]).toEqual([problem]);
     expect(refusalOf(url)).toBe(`the URL of the PostgreSQL database ${problem}`);
   });
 
@@ -113,14 +120,20 @@ describe("parameters that would be ignored, or do not fit together, are refused"
   test.each(["requre", "allow", "REQUIRE", " require"])("PGSSLMODE=%s", (mode) => {
     vi.stubEnv("PGSSLMODE", mode);
     try {
-      expect(postgresUrlProblems("postgres://h/db?connect_timeout=2")).toEqual([
+      expect(postgresMachineProblems("postgres://h/db?connect_timeout=2")).toEqual([
         expect.stringContaining(
           `has no sslmode, and PGSSLMODE=${JSON.stringify(mode)} in the environment must be one of ${MODES}`,
         ),
       ]);
-      for (const query of ["sslmode=disable", "ssl=true"]) {
-        expect(postgresUrlProblems(`postgres://h/db?${query}`), query).toEqual([]);
-      }
+      const decided = [
+        "postgres://h/db?sslmode=disable",
+        "postgres://h/db?ssl=true",
+        "postgres://h/db?sslnegotiation=direct",
+        "postgres:///db?host=/run/postgresql",
+        "socket:/run/postgresql?db=db",
+        "/run/postgresql db",
+      ];
+      for (const url of decided) expect(postgresMachineProblems(url), url).toEqual([]);
     } finally {
       vi.unstubAllEnvs();
     }
@@ -129,7 +142,7 @@ describe("parameters that would be ignored, or do not fit together, are refused"
   test.each(["", "disable", "require", "verify-full"])("PGSSLMODE=%s is a mode", (mode) => {
     vi.stubEnv("PGSSLMODE", mode);
     try {
-      expect(postgresUrlProblems("postgres://h/db")).toEqual([]);
+      expect(postgresMachineProblems("postgres://h/db")).toEqual([]);
     } finally {
       vi.unstubAllEnvs();
     }
@@ -139,10 +152,10 @@ describe("parameters that would be ignored, or do not fit together, are refused"
     using workspace = new Workspace({});
     const file = `${workspace.folder}/ca.pem`;
     writeFileSync(file, "");
-    expect(postgresUrlProblems(`postgres://h/db?sslrootcert=${file}`)).toEqual([
+    expect(postgresMachineProblems(`postgres://h/db?sslrootcert=${file}`)).toEqual([
       "names a file in sslrootcert that holds no certificate; write the CA into it, as PEM",
     ]);
-    expect(postgresUrlProblems(`postgres://h/db?sslcert=${file}&sslkey=${file}`)).toEqual([
+    expect(postgresMachineProblems(`postgres://h/db?sslcert=${file}&sslkey=${file}`)).toEqual([
       expect.stringMatching(/^names files in sslcert and sslkey that are not a certificate/),
     ]);
   });

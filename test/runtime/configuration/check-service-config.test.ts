@@ -224,7 +224,10 @@ test.each([
   ["connect_timeout=abc", "has the parameter connect_timeout, which must be whole seconds"],
   ["query_timeout=abc", "has the parameter query_timeout, which must be whole milliseconds"],
   ["target_session_attrs=read-write", "has the parameter target_session_attrs, which the driver"],
-  ["sslrootcert=/nope.pem", 'names the file "/nope.pem" in sslrootcert, which does not exist'],
+  [
+    "sslmode=no-verify&uselibpqcompat=true",
+    "has sslmode=no-verify, which uselibpqcompat does not have",
+  ],
   ["password=a#SECRET", "cannot be read: write postgres://user@host:port/database, with special"],
 ])("a database.url with ?%s is refused at its place", (query, why) => {
   const url = `postgres://u:SECRET@h/db?${query}`;

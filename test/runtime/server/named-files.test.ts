@@ -1,5 +1,5 @@
 /** The files that a configuration names are checked when it is loaded, at the keys that name them. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ConfigurationError } from "../../../src/runtime/configuration/configuration-error.ts";
 import { loadServiceConfig } from "../../../src/runtime/server/load-configuration.ts";
 import { Workspace } from "../../support/workspace.ts";
@@ -27,8 +27,7 @@ function problemsOf(lines: string, options: object = {}): readonly string[] {
     `service: notes
 environment: development
 server: {http: {address: 127.0.0.1:18010}}
-database: {driver: sqlite, file: notes.db}
-${lines}`,
+${lines.includes("database:") ? "" : "database: {driver: sqlite, file: notes.db}\n"}${lines}`,
   );
   workspace.write("model.zed", "definition user {}");
   workspace.write("none.pem", "no certificate");
@@ -189,4 +188,24 @@ test("files of an engine that is never asked are not reported", () => {
     "provider: iam\n    enabled: false",
   );
   expect(problemsOf(lines)).toEqual([]);
+});
+
+test("the files of the URL of PostgreSQL, and the mode of the environment, are for those who connect", () => {
+  const database = (query: string) =>
+    `database: {driver: postgres, url: "postgres://u@h/db?${query}"}`;
+  vi.stubEnv("PGSSLMODE", "requre");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const withFile = database("sslmode=verify-full&sslrootcert=/nope.pem");
+  const withoutMode = database("connect_timeout=2");
+  expect(problemsOf(withFile)).toEqual([
+    expect.stringMatching(
+      /^service.yaml:4:30 database.url names the file "\/nope.pem" in sslrootcert, which does not exist/,
+    ),
+  ]);
+  expect(problemsOf(withoutMode)).toEqual([
+    expect.stringMatching(/^service.yaml:4:30 database.url has no sslmode, and PGSSLMODE="requre"/),
+  ]);
+  for (const lines of [withFile, withoutMode]) {
+    expect(problemsOf(lines, { ignoreNamedFiles: true })).toEqual([]);
+  }
 });
