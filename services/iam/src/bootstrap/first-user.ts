@@ -107,7 +107,7 @@ export class FirstUser {
     try {
       const result = await database.inTransaction(async (tx): Promise<FirstUserResult> => {
         if (!(await links.end(link.hash, tx))) return { outcome: "dead" };
-        const users = tx.$pickTables<"iam_users">();
+        const users = tx.$pickTables<"iam_users" | "iam_user_organization">();
         const made = await accounts.create(account, link.accountId, users);
         if (made === undefined) throw new NameTakenError();
         return { outcome: "made" };

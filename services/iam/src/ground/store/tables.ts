@@ -46,6 +46,7 @@ import {
   type ServiceAccountTables,
 } from "./service-account-tables.ts";
 import { addSessionEnd } from "./session-tables.ts";
+import { createUserOrganization, USER_ORGANIZATION_RIGHTS } from "./user-organization-tables.ts";
 import { addUserSearchKeys } from "./user-search-keys.ts";
 import { createUserTables, USER_RIGHTS, type UserTables } from "./user-tables.ts";
 
@@ -87,6 +88,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_organization_creations", up: createOrganizationCreations },
     { name: "create_second_factors", up: createFactorTables },
     { name: "create_encryption_key_ids", up: createEncryptionKeyIds },
+    { name: "create_user_organization", up: createUserOrganization },
   ],
   rights: {
     ...PROVIDER_RIGHTS,
@@ -102,5 +104,6 @@ export const IAM_TABLES: ServiceTables = {
     ...SERVICE_ACCOUNT_RIGHTS,
     ...FACTOR_RIGHTS,
     ...ENCRYPTION_KEY_RIGHTS,
+    ...USER_ORGANIZATION_RIGHTS,
   },
 };

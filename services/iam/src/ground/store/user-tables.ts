@@ -1,10 +1,11 @@
 import type { ColumnTypes, Generated, Kysely } from "svc-access/database";
+import type { UserOrganizationTables } from "./user-organization-tables.ts";
 
 /** Times are milliseconds since the epoch, which PostgreSQL returns as text. */
 type Time = number;
 
 /** The tables of local users and of those who log in. */
-export interface UserTables {
+export interface UserTables extends UserOrganizationTables {
   readonly iam_users: {
     readonly id: string;
     readonly username: string;

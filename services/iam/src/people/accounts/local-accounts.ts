@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "svc-access/database";
+import { ServiceError } from "svc-access/runtime";
 import { isStorable } from "../../ground/store/storable-text.ts";
 import { searchKey } from "../../ground/store/user-search-keys.ts";
 import type { UserTables } from "../../ground/store/user-tables.ts";
@@ -28,6 +29,9 @@ export interface ProfileChange {
   readonly avatarUrl?: string;
 }
 
+/** What a new account is written to. */
+type NewAccountTables = Kysely<Pick<UserTables, "iam_users" | "iam_user_organization">>;
+
 /** The local users in the database. */
 export class LocalAccounts {
   readonly #database: Kysely<UserTables>;
@@ -50,12 +54,16 @@ export class LocalAccounts {
    * @param id one that was never used
    * @param database a transaction that it is a part of
    * @returns undefined where the user name is taken
+   * @throws ServiceError FAILED_PRECONDITION where the users of the database belong to another organization
    */
   async create(
     { username, displayName, email, passwordHash }: NewAccount,
     id: string = randomUUID(),
-    database: AccountTable = this.#database.$pickTables<"iam_users">(),
+    database: NewAccountTables = this.#database.$pickTables<
+      "iam_users" | "iam_user_organization"
+    >(),
   ): Promise<LocalAccount | undefined> {
+    await this.#assertBelongHere(database);
     const now = this.#now();
     const row: AccountRow = {
       id,
@@ -79,6 +87,19 @@ export class LocalAccounts {
       .onConflict((conflict) => conflict.column("username_key").doNothing())
       .executeTakeFirst();
     return numInsertedOrUpdatedRows === 0n ? undefined : this.#account(row);
+  }
+
+  /** A start with another organization, while there was nobody yet, has taken the database over. */
+  async #assertBelongHere(database: NewAccountTables): Promise<void> {
+    const stored = await database
+      .selectFrom("iam_user_organization")
+      .select("organization")
+      .executeTakeFirst();
+    if (stored === undefined || stored.organization === this.#organization) return;
+    throw new ServiceError(
+      "FAILED_PRECONDITION",
+      `the users of this database belong to ${stored.organization} since a later start: correct iam.organization of the replicas`,
+    );
   }
 
   /** An account by its id, also a disabled one; undefined where there is none. */

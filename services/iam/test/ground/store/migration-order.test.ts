@@ -21,6 +21,7 @@ test("a migration keeps its place: databases have run those before a new one", (
       "create_organization_creations",
       "create_second_factors",
       "create_encryption_key_ids",
+      "create_user_organization",
     ]
   `);
 });
