@@ -1,15 +1,11 @@
 import type { ServiceDatabase } from "svc-access/database";
 import type { AuditRecorder, CallContext } from "svc-access/runtime";
 import type { IamTables } from "../ground/store/tables.ts";
-import {
-  displayNameProblem,
-  emailProblem,
-  usernameKey,
-  usernameProblem,
-} from "../people/accounts/account-texts.ts";
+import { displayNameProblem, emailProblem, usernameKey } from "../people/accounts/account-texts.ts";
 import type { LocalAccounts, NewAccount } from "../people/accounts/local-accounts.ts";
 import type { PasswordHasher } from "../people/accounts/passwords/password-hasher.ts";
 import { passwordProblem } from "../people/accounts/passwords/password-rules.ts";
+import { usernameProblem } from "../people/accounts/username-problem.ts";
 import { type BootstrapLink, type BootstrapLinks, GRACE_MS } from "./bootstrap-links.ts";
 import type { FieldProblems, FirstUserFields } from "./bootstrap-pages.ts";
 import type { UsedLinks } from "./used-links.ts";

@@ -8,9 +8,9 @@ import {
   avatarUrlProblem,
   displayNameProblem,
   emailProblem,
-  usernameProblem,
 } from "../../src/people/accounts/account-texts.ts";
 import { passwordProblem } from "../../src/people/accounts/passwords/password-rules.ts";
+import { usernameProblem } from "../../src/people/accounts/username-problem.ts";
 
 test.each<[header: string, wishes: readonly string[]]>([
   ["", [""]],
@@ -81,8 +81,11 @@ describe("texts in German", () => {
     ["a missing user name", () => usernameProblem("")],
     ["a long user name", () => usernameProblem("x".repeat(65))],
     ["a wrong user name", () => usernameProblem("-x")],
+    ["an invisible user name", () => usernameProblem("x\u3164")],
+    ["a user name with a ligature", () => usernameProblem("ﬁx")],
     ["a missing name", () => displayNameProblem(" ")],
     ["a long name", () => displayNameProblem("x".repeat(129))],
+    ["an invisible name", () => displayNameProblem("\u3164")],
     ["a name with controls", () => displayNameProblem("\u0007")],
     ["a missing address", () => emailProblem("")],
     ["a long address", () => emailProblem(`${"x".repeat(250)}@example.com`)],

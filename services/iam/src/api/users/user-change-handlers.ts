@@ -8,9 +8,9 @@ import {
   avatarUrlProblem,
   displayNameProblem,
   emailProblem,
-  usernameProblem,
 } from "../../people/accounts/account-texts.ts";
 import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
+import { usernameProblem } from "../../people/accounts/username-problem.ts";
 import { localUser } from "../own-organization.ts";
 import type { ShownGroups } from "./shown-groups.ts";
 import type { UserChanges } from "./user-changes.ts";
@@ -44,8 +44,8 @@ export function userChangeHandlers(options: UserChangeHandlersOptions): UserChan
     },
 
     async updateUser(request, context) {
-      const change = changeOf(request);
       const account = await found(request.userId, context);
+      const change = changeOf(request, account);
       const etag = request.user?.etag ?? "";
       if (etag !== "" && etag !== account.etag) {
         throw new ServiceError(
@@ -74,7 +74,7 @@ export function userChangeHandlers(options: UserChangeHandlersOptions): UserChan
 }
 
 /** @throws ServiceError INVALID_ARGUMENT for fields and values that are not valid */
-function changeOf({ user, updateMask }: UpdateUserRequest): AccountChange {
+function changeOf({ user, updateMask }: UpdateUserRequest, account: LocalAccount): AccountChange {
   const { username = "", displayName = "", email = "", avatarUrl = "" } = user ?? {};
   const changed = changedFields(updateMask, {
     username: username !== "",
@@ -83,8 +83,10 @@ function changeOf({ user, updateMask }: UpdateUserRequest): AccountChange {
     avatar_url: avatarUrl !== "",
   });
   const has = (field: Parameters<typeof changed.has>[0]) => changed.has(field);
+  // A user keeps the name of before a rule on new ones, also if a client sends all fields.
+  const isRenamed = has("username") && username !== account.username;
   refuseInvalidFields({
-    username: has("username") ? usernameProblem(username) : undefined,
+    username: isRenamed ? usernameProblem(username) : undefined,
     display_name: has("display_name") ? displayNameProblem(displayName) : undefined,
     email: has("email") ? emailProblem(email) : undefined,
     avatar_url: has("avatar_url") ? avatarUrlProblem(avatarUrl) : undefined,

@@ -11,12 +11,12 @@ import {
   displayNameProblem,
   emailProblem,
   usernameKey,
-  usernameProblem,
 } from "../../people/accounts/account-texts.ts";
 import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
 import type { PasswordHasher } from "../../people/accounts/passwords/password-hasher.ts";
 import { passwordProblem } from "../../people/accounts/passwords/password-rules.ts";
 import type { UserPages } from "../../people/accounts/user-pages.ts";
+import { usernameProblem } from "../../people/accounts/username-problem.ts";
 import { assertOwnOrganization } from "../own-organization.ts";
 import type { AccountRights } from "./account-rights.ts";
 import type { ShownGroups } from "./shown-groups.ts";

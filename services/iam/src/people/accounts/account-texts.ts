@@ -1,25 +1,14 @@
 /** What the texts of an account may be. Each rule says why a text is refused, for people. */
 import { searchKey } from "../../ground/store/user-search-keys.ts";
 
-const MOST_USERNAME_CHARACTERS = 64;
-const USERNAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}._@+-]*[\p{L}\p{N}\p{M}])?$/u;
 const MOST_NAME_CHARACTERS = 128;
+/** Neither space, control, format or combining characters, nor letters without a shape, such as the Hangul filler. */
+const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Z}\p{Cc}\p{Cf}\p{M}\u2800]/u;
 const MOST_EMAIL_BYTES = 254;
 /** A part before the at sign, and a domain of at least two labels (a part of RFC 5321). */
 const EMAIL =
   /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
 const MOST_URL_CHARACTERS = 2048;
-
-/** Why a text cannot be a user name, for people; undefined where it can. */
-export function usernameProblem(username: string): string | undefined {
-  if (username === "") return "is required";
-  if ([...username].length > MOST_USERNAME_CHARACTERS)
-    return `must have at most ${MOST_USERNAME_CHARACTERS} characters`;
-  if (!USERNAME.test(username)) {
-    return "must consist of letters, digits and . _ @ + -, and begin and end with a letter or digit";
-  }
-  return undefined;
-}
 
 /**
  * A user name as it is compared: the same for all letter cases and for all ways to write the same
@@ -38,6 +27,7 @@ export function displayNameProblem(name: string): string | undefined {
   if (/[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/u.test(name)) {
     return "must not contain control characters";
   }
+  if (!VISIBLE.test(name)) return "must contain at least one visible character";
   return undefined;
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "svc-access/database";
 import type { AuditEvent } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { usernameKey } from "../../../src/people/accounts/account-texts.ts";
 import { LocalAccounts } from "../../../src/people/accounts/local-accounts.ts";
 import { removalsIn } from "../../ground/removals/pending-removals.ts";
 import { databaseOf } from "../../support/browser-login.ts";
@@ -148,6 +149,21 @@ test("a user name that is taken is refused, in whatever letters", async () => {
     body: { code: "ALREADY_EXISTS", message: "the user name is taken" },
   });
   expect((await patch("carol", { username: "CAROL" })).status).toBe(200);
+});
+
+test("a user with a name that new users cannot have keeps it, logs in by it, and may be renamed", async () => {
+  const name = "ida\u3164";
+  await databaseOf(iam)
+    .kysely.updateTable("iam_users")
+    .set({ username: name, username_key: usernameKey(name) })
+    .where("id", "=", idOf("ida"))
+    .execute();
+  expect(await canLogIn(iam, name, OLD)).toBe(true);
+  expect((await patch("ida", { username: name, displayName: "Ida" })).status).toBe(200);
+  const refused = await patch("gus", { username: "gus\u3164" });
+  expect(refused.status).toBe(400);
+  expect(JSON.stringify(refused)).toContain("must not contain invisible characters");
+  expect((await patch("ida", { username: "ida" })).status).toBe(200);
 });
 
 test("a change of what was read before another change is refused", async () => {

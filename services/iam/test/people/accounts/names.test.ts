@@ -3,16 +3,40 @@ import {
   displayNameProblem,
   emailProblem,
   usernameKey,
-  usernameProblem,
 } from "../../../src/people/accounts/account-texts.ts";
+import { usernameProblem } from "../../../src/people/accounts/username-problem.ts";
 
-test.each(["al", "a", "Alice", "alice.baker", "alice+test@example.com", "艾丽丝", "björn", "7of9"])(
-  "%j can be a user name",
-  (name) => expect(usernameProblem(name)).toBeUndefined(),
-);
+test.each([
+  "al",
+  "a",
+  "Alice",
+  "alice.baker",
+  "alice+test@example.com",
+  "艾丽丝",
+  "björn",
+  "bjo\u0308rn",
+  "José",
+  "müller",
+  "7of9",
+  "たなか",
+  "タナカ",
+  "ﾀﾅｶ",
+  "ｶﾞ",
+  "ＡＬＩＣＥ",
+  "佐々木〇",
+  "ليلى",
+  "علي٧",
+  "νίκος",
+  "Иван",
+  "김철수",
+  "रवि",
+  "דוד",
+])("%j can be a user name", (name) => expect(usernameProblem(name)).toBeUndefined());
 
 const FORM =
   "must consist of letters, digits and . _ @ + -, and begin and end with a letter or digit";
+const INVISIBLE = "must not contain invisible characters";
+const PLAIN = "must have the plain form of each letter and digit, such as fi in place of ﬁ";
 
 test.each([
   ["", "is required"],
@@ -22,7 +46,33 @@ test.each([
   [".alice", FORM],
   ["alice-", FORM],
   ["alice\n", FORM],
-  ["alice\u202e", FORM],
+  ["alice\u202e", INVISIBLE],
+  ["alice\u200b", INVISIBLE],
+  ["alice\u3164", INVISIBLE],
+  ["alice\uffa0", INVISIBLE],
+  ["alice\u034f", INVISIBLE],
+  ["al\u034fice", INVISIBLE],
+  ["alice\ufe0f", INVISIBLE],
+  ["alice\u115f", INVISIBLE],
+  ["alice\u17b4", INVISIBLE],
+  ["al\u{e0001}ice", INVISIBLE],
+  ["\u3164", INVISIBLE],
+  ["\u212aate", PLAIN],
+  ["ﬁx", PLAIN],
+  ["ⅷ", PLAIN],
+  ["x²", PLAIN],
+  ["①", PLAIN],
+  ["ſam", PLAIN],
+  ["ᴬlice", PLAIN],
+  ["𝐚lice", PLAIN],
+  ["ﻟﻴﻠﻰ", PLAIN],
+  ["ㄱ", PLAIN],
+  ["\u1100\u1161", PLAIN],
+  ["\uffa1", PLAIN],
+  ["ali\u0640", PLAIN],
+  ["alice\u20dd", PLAIN],
+  ["alice\u0378", FORM],
+  ["alice\ue000", FORM],
   ["alice\0", FORM],
   ["alice#member", FORM],
   ["*", FORM],
@@ -66,6 +116,8 @@ test("an address that is nearly valid is refused in linear time", () => {
   expect(emailProblem(`${"a.".repeat(110)}@`)).toBe("is not a valid e-mail address");
 });
 
+const UNSEEN = "must contain at least one visible character";
+
 test.each([
   ["Alice Baker", undefined],
   ["艾丽丝", undefined],
@@ -73,5 +125,11 @@ test.each([
   ["  ", "is required"],
   ["a\u202eb", "must not contain control characters"],
   ["a\nb", "must not contain control characters"],
+  ["\u200b", UNSEEN],
+  ["\u3164", UNSEEN],
+  ["\u2800", UNSEEN],
+  ["\u034f \ufe0f", UNSEEN],
+  ["a\u200bb", undefined],
+  ["👩\u200d🚀", undefined],
   ["x".repeat(129), "must have at most 128 characters"],
 ])("the display name %j: %s", (name, problem) => expect(displayNameProblem(name)).toBe(problem));
