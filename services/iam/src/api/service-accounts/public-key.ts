@@ -15,6 +15,8 @@ const LONGEST_RSA = 8192;
 const LARGEST_EXPONENT = 2n ** 32n;
 const PRIVATE = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 const KINDS = "must be a key of RSA with 2048 to 8192 bits, P-256 or Ed25519";
+const EVEN =
+  "has an even modulus or exponent, which no pair of RSA has: send the public key of a new pair";
 const FORM = "must be a JWK (JSON) or PEM (BEGIN PUBLIC KEY)";
 const IS_PRIVATE =
   "is a private key: send the public one of a new pair, since others may have this one now";
@@ -67,10 +69,12 @@ async function checked(
   if (read === undefined) return KINDS;
   const algorithms = algorithmsOf(read);
   if (algorithms === undefined) return KINDS;
+  const jwk = read.export({ format: "jwk" });
+  // Such a modulus is factored at once, and whoever knows the factors signs.
+  if (isEven(jwk.n) || isEven(jwk.e)) return EVEN;
   if (rest.alg !== undefined && !algorithms.includes(rest.alg)) {
     return `must have no alg but ${algorithms.join(" or ")}`;
   }
-  const jwk = read.export({ format: "jwk" });
   return { jwk: { ...jwk, ...rest }, thumbprint: await calculateJwkThumbprint(jwk as JWK) };
 }
 
@@ -94,6 +98,12 @@ function algorithmsOf({
     default:
       return undefined;
   }
+}
+
+/** Whether a number of a JWK is even; what has none is not. */
+function isEven(number: string | undefined): boolean {
+  const last = Buffer.from(number ?? "", "base64url").at(-1);
+  return last !== undefined && last % 2 === 0;
 }
 
 function tryRead(key: Parameters<typeof createPublicKey>[0]): KeyObject | undefined {

@@ -17,7 +17,7 @@ import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
 import { RESPONSE_TYPE } from "./response-forms.ts";
 import { ACCOUNT_PROPERTY, serviceAccountOf } from "./service-accounts/account-client.ts";
-import { refuseLongAssertion } from "./service-accounts/assertion-life.ts";
+import { refuseAssertion } from "./service-accounts/refuse-assertion.ts";
 import { rememberSigner } from "./service-accounts/used-key.ts";
 import { loadGrant } from "./tokens/load-grant.ts";
 import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./tokens/scopes.ts";
@@ -87,8 +87,8 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     jwks: { keys: keys.map((key) => ({ ...key })) as never },
     clients: clients.map(clientMetadata),
     extraClientMetadata: { properties: [ACCOUNT_PROPERTY] },
-    async assertJwtClientAuthClaimsAndHeader(ctx, claims, _header, client) {
-      refuseLongAssertion(claims, now(), parts.errors);
+    async assertJwtClientAuthClaimsAndHeader(ctx, claims, header, client) {
+      refuseAssertion({ header, claims }, now(), parts.errors);
       await rememberSigner(ctx, client, parts.errors);
     },
     clientAuthMethods: ["client_secret_basic", "private_key_jwt", "none"],

@@ -1,5 +1,5 @@
 /** Public keys that administrators send, as JWKs and PEM. */
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { expect, test } from "vitest";
 import { readPublicKey } from "../../../src/api/service-accounts/public-key.ts";
 
@@ -10,6 +10,16 @@ const pem = (key: KeyObject) => key.export({ type: "spki", format: "pem" }) as s
 const jwk = (key: KeyObject, more: object = {}) =>
   JSON.stringify({ ...key.export({ format: "jwk" }), ...more });
 const privatePem = ec.privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+const rsaWith = (numbers: object) => jwk(rsa.publicKey, numbers);
+const pemOf = (numbers: object) =>
+  pem(createPublicKey({ key: JSON.parse(rsaWith(numbers)), format: "jwk" }));
+
+/** The modulus of a key, and one less. */
+function evenOf(key: KeyObject): string {
+  const modulus = Buffer.from(key.export({ format: "jwk" }).n ?? "", "base64url");
+  modulus[modulus.length - 1] = (modulus.at(-1) ?? 0) - 1;
+  return modulus.toString("base64url");
+}
 
 test.each([
   ["text", "no key", "must be a JWK"],
@@ -38,6 +48,11 @@ test.each([
     JSON.stringify({ ...JSON.parse(jwk(rsa.publicKey)), e: "A".repeat(8).concat("AAEAAAAB") }),
     "must be a key of RSA",
   ],
+  ["an even modulus", rsaWith({ n: evenOf(rsa.publicKey) }), "has an even modulus"],
+  ["an even modulus as PEM", pemOf({ n: evenOf(rsa.publicKey) }), "has an even modulus"],
+  ["an even exponent", rsaWith({ e: "AQAA" }), "even modulus or exponent"],
+  ["the exponent 1", rsaWith({ e: "AQ" }), "must be a key of RSA"],
+  ["the exponent 2", rsaWith({ e: "Ag" }), "must be a key of RSA"],
   [
     "another curve",
     pem(generateKeyPairSync("ec", { namedCurve: "P-384" }).publicKey),

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, randomBytes, randomUUID, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CompactSign, decodeJwt, decodeProtectedHeader, importJWK, UnsecuredJWT } from "jose";
@@ -274,6 +274,18 @@ describe("the assertion of a client", () => {
       .sign(given instanceof Uint8Array ? given : await importJWK(given as never, alg));
   }
 
+  /** Signed over its claims as they are (RFC 7797), though sent in base64url. */
+  async function unencoded(): Promise<string> {
+    const claims = (await assertion()).split(".")[1] ?? "";
+    const header = { alg: "ES256", kid: "1", crit: ["b64"], b64: false };
+    const head = Buffer.from(JSON.stringify(header)).toString("base64url");
+    const signature = sign("sha256", Buffer.from(`${head}.${claims}`), {
+      key: pair.privateKey,
+      dsaEncoding: "ieee-p1363",
+    });
+    return `${head}.${claims}.${signature.toString("base64url")}`;
+  }
+
   function present(token: string): Promise<Response> {
     return fetch(`${iam.issuer}/token`, {
       method: "POST",
@@ -289,6 +301,9 @@ describe("the assertion of a client", () => {
   test("is accepted as it should be", async () => {
     expect((await present(await assertion())).status).toBe(200);
     expect((await present(await assertion({ exp: now() + 3600 }))).status).toBe(200);
+    expect((await present(await assertion({ aud: [iam.issuer] }))).status).toBe(200);
+    expect((await present(await assertion({ iat: undefined }))).status).toBe(200);
+    expect((await present(await assertion({ iat: now() + 30 }))).status).toBe(200);
   });
 
   test.each([
@@ -315,14 +330,21 @@ describe("the assertion of a client", () => {
     ["22 an exp in two hours", () => assertion({ exp: now() + 7200 })],
     ["22 an exp that no database can store", () => assertion({ exp: 1e300 })],
     ["22 an nbf to come", () => assertion({ nbf: now() + 120 })],
+    ["22 an iat to come", () => assertion({ iat: now() + 3000, exp: now() + 3600 })],
+    ["22 an iat that is text", () => assertion({ iat: "now" })],
+    ["21 a crit with b64", () => assertion({}, { crit: ["b64"], b64: true })],
     ["23 no audience", () => assertion({ aud: undefined })],
     ["23 another audience", () => assertion({ aud: "https://evil.example.com" })],
     ["23 a nested audience", () => assertion({ aud: [[iam.issuer]] })],
     ["23 an audience with a slash", () => assertion({ aud: `${iam.issuer}/` })],
+    ["23 a second audience", () => assertion({ aud: [iam.issuer, "https://evil.example.com"] })],
+    ["23 the audience twice", () => assertion({ aud: [iam.issuer, iam.issuer] })],
+    ["23 an empty list of audiences", () => assertion({ aud: [] })],
     ["23 another issuer", () => assertion({ iss: CONSOLE.id })],
     ["24 an access token", () => good],
     ["25 another subject", () => assertion({ sub: CONSOLE.id })],
     ["26 no jti", () => assertion({ jti: undefined })],
+    ["21 a crit with b64 off", unencoded],
     ["28 a megabyte", async () => `${await assertion()}${"a".repeat(900_000)}`],
   ] as const)("is refused: %s", async (_, make) => {
     const response = await present(await make());
