@@ -106,6 +106,7 @@ class AccountRequest {
       return view.response(403, foreignFormPage());
     }
     const result = await section.act(visit, form);
+    if ("isLoggedOut" in result) return this.#logIn(section);
     if ("done" in result) return redirectResponse(`${sectionPath(section)}?done=${result.done}`);
     const { status, body, script, retryAfterSeconds, cause } = result;
     if (cause !== undefined) this.#request.nameCause(cause);

@@ -22,6 +22,8 @@ export type SectionBody = (texts: Texts) => Html;
 export type SectionResult =
   /** It was done: the section is shown with a message. */
   | { readonly done: string }
+  /** The login has ended meanwhile: the login page follows. */
+  | { readonly isLoggedOut: true }
   /** A page with what must be corrected, or a step that follows. */
   | {
       readonly status: number;

@@ -90,6 +90,7 @@ export class FactorsSection implements AccountSection {
     if (secret === undefined) return this.#appPage(visit, newTotpSecret(), 403);
     const { factors } = this.#options;
     const added = await factors.addApp(visit.visitor, secret, form.get("code") ?? "");
+    if (added === "lost_owner") return LOGGED_OUT;
     return added === undefined
       ? this.#appPage(visit, secret, 400, WRONG_CODE)
       : this.#added(visit, "totp", added.codes);
@@ -100,6 +101,7 @@ export class FactorsSection implements AccountSection {
     const response = form.get("passkey") ?? "";
     const { factors } = this.#options;
     const added = challenge && (await factors.addPasskey(visit.visitor, response, challenge));
+    if (added === "lost_owner") return LOGGED_OUT;
     if (!added) {
       await this.#failed(visit, "passkey");
       return {
@@ -131,6 +133,7 @@ export class FactorsSection implements AccountSection {
     const { factors } = this.#options;
     const { account, call, visitor } = visit;
     const codes = await factors.newCodes(visitor);
+    if (codes === "lost_owner") return LOGGED_OUT;
     if (codes === undefined) {
       return { status: 400, ...(await this.show(visit, { text: "Add a second factor first." })) };
     }
@@ -141,6 +144,7 @@ export class FactorsSection implements AccountSection {
   async #remove(visit: AccountVisit, id: string): Promise<SectionResult> {
     const { account, call, visitor } = visit;
     const kind = await this.#options.factors.remove(id, visitor, call.signal);
+    if (kind === "lost_owner") return LOGGED_OUT;
     if (kind === "required") {
       const problem = "Your account needs a second factor. Add another one first.";
       return { status: 409, ...(await this.show(visit, { text: problem })) };
@@ -181,6 +185,7 @@ export class FactorsSection implements AccountSection {
   }
 }
 
+const LOGGED_OUT: SectionResult = { isLoggedOut: true };
 const WRONG_CODE: MessageKey =
   "The code is wrong. Check the clock of the device, and enter the next code.";
 

@@ -169,6 +169,12 @@ export class LoginSteps {
     const added = await this.#factors.addFirstApp(first, secret, code);
     // Whoever has only the password must not add a factor beside one that was added meanwhile.
     if (added === "not_first") return secondStep(first);
+    // Such as after a reset of the password: no code would be right any more.
+    if (added === "lost_owner") {
+      return again(this.begin(), 401, {
+        text: "The login was ended while it was under way. Begin it again.",
+      });
+    }
     if (added === undefined) {
       return again(state, 400, {
         text: "The code is wrong. Check the clock of the device, and enter the next code.",

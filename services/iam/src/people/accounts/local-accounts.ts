@@ -6,6 +6,7 @@ import { searchKey } from "../../ground/store/user-search-keys.ts";
 import type { UserTables } from "../../ground/store/user-tables.ts";
 import { type AccountRow, type AccountTable, accountOf, type LocalAccount } from "./account-row.ts";
 import { usernameKey } from "./account-texts.ts";
+import { holdPassword } from "./hold-password.ts";
 
 /** A new account; its fields are valid. */
 export interface NewAccount {
@@ -208,22 +209,9 @@ export class LocalAccounts {
     return (await query.executeTakeFirst()).numUpdatedRows > 0n;
   }
 
-  /**
-   * Whether an account is enabled, and its password still has a version. Both stay so until the
-   * transaction ends: a change waits.
-   *
-   * @param version undefined: whichever it has
-   */
-  async holdPassword(database: AccountTable, id: string, version?: number): Promise<boolean> {
-    let query = database
-      .updateTable("iam_users")
-      // It locks the row, in both kinds of databases.
-      .set((row) => ({ password_version: row.ref("password_version") }))
-      .where("id", "=", id)
-      .where("disabled", "=", 0)
-      .where("deleted_time", "is", null);
-    if (version !== undefined) query = query.where("password_version", "=", version);
-    return (await query.executeTakeFirst()).numUpdatedRows > 0n;
+  /** As the function: whether an account is enabled, and its password still has a version. */
+  holdPassword(database: AccountTable, id: string, version?: number): Promise<boolean> {
+    return holdPassword(database, id, version);
   }
 
   /** Replaces a hash by one of the same password, unless the password was changed meanwhile. */

@@ -1,6 +1,7 @@
 import type { Kysely } from "svc-access/database";
 import type { SessionTables } from "../../ground/store/session-tables.ts";
 import type { UserTables } from "../../ground/store/user-tables.ts";
+import { holdPassword } from "../accounts/hold-password.ts";
 import { lockAccount } from "../accounts/lock-account.ts";
 
 /** Who changes the factors of an account: somebody who is logged in, or who has entered its password. */
@@ -18,17 +19,10 @@ type OwnerDatabase = Kysely<Pick<UserTables, "iam_users"> & Pick<SessionTables, 
  */
 export async function lockOwner(database: OwnerDatabase, owner: FactorOwner): Promise<boolean> {
   const { accountId } = owner;
-  const account = await lockAccount(database.$pickTables<"iam_users">(), accountId);
+  const users = database.$pickTables<"iam_users">();
+  if ("passwordVersion" in owner) return holdPassword(users, accountId, owner.passwordVersion);
+  const account = await lockAccount(users, accountId);
   if (account?.isEnabled !== true) return false;
-  if ("passwordVersion" in owner) {
-    const row = await database
-      .selectFrom("iam_users")
-      .select("password_version")
-      .where("id", "=", accountId)
-      .executeTakeFirst();
-    // PostgreSQL sends whole numbers of 64 bits as text.
-    return row !== undefined && Number(row.password_version) === owner.passwordVersion;
-  }
   const session = await database
     .updateTable("iam_sessions")
     // It locks the row: the end of the session waits.

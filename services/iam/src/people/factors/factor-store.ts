@@ -41,11 +41,14 @@ export interface FactorAddition {
   readonly onlyAsFirst?: boolean;
 }
 
+/** The owner of a change no longer counts: who makes it must log in again. */
+export type LostOwner = "lost_owner";
+
 /**
  * What became of an addition: `first` replaced the recovery codes; `refused` if the account has too many, or
- * the passkey is known, or its owner no longer counts; `not_first` if the account has factors.
+ * the passkey is known; `not_first` if the account has factors.
  */
-export type AdditionResult = "first" | "further" | "refused" | "not_first";
+export type AdditionResult = "first" | "further" | "refused" | "not_first" | LostOwner;
 
 /** The tables of the store: those of the accounts and sessions are locked. */
 export type FactorDatabase = Kysely<
@@ -148,13 +151,13 @@ export class FactorStore {
    * Removes a factor, and with the last one the recovery codes.
    *
    * @param keepsLast whether the last one stays
-   * @returns its kind; `last` if it stays; undefined if the account has no such factor, or its owner no longer counts
+   * @returns its kind; `last` if it stays; undefined if the account has no such factor
    */
   async remove(
     id: string,
     owner: FactorOwner,
     keepsLast: boolean,
-  ): Promise<SecondFactor["kind"] | "last" | undefined> {
+  ): Promise<SecondFactor["kind"] | "last" | LostOwner | undefined> {
     const { accountId } = owner;
     return this.#owned(owner, async (tx) => {
       const known = await rowsOf(tx, accountId);
@@ -188,19 +191,17 @@ export class FactorStore {
     return rows.length;
   }
 
-  /**
-   * Replaces the recovery codes of an account by others.
-   *
-   * @returns false if it has no factor, or its owner no longer counts
-   */
-  async replaceCodes(owner: FactorOwner, hashes: readonly string[]): Promise<boolean> {
+  /** Replaces the recovery codes of an account by others. */
+  async replaceCodes(
+    owner: FactorOwner,
+    hashes: readonly string[],
+  ): Promise<"replaced" | "no_factor" | LostOwner> {
     const { accountId } = owner;
-    const replaced = await this.#owned(owner, async (tx) => {
-      if ((await rowsOf(tx, accountId)).length === 0) return false;
+    return this.#owned(owner, async (tx) => {
+      if ((await rowsOf(tx, accountId)).length === 0) return "no_factor";
       await writeCodes(tx, accountId, hashes);
-      return true;
+      return "replaced";
     });
-    return replaced ?? false;
   }
 
   /** Uses a recovery code, which then no longer exists: of several at once, one succeeds. */
@@ -218,7 +219,7 @@ export class FactorStore {
     { owner, firstCodes, onlyAsFirst = false }: FactorAddition,
   ): Promise<AdditionResult> {
     const { accountId } = owner;
-    const result = await this.#owned<AdditionResult>(owner, async (tx) => {
+    return this.#owned<AdditionResult>(owner, async (tx) => {
       const known = await rowsOf(tx, accountId);
       if (onlyAsFirst && known.length > 0) return "not_first";
       if (known.filter(({ kind }) => kind === row.kind).length >= MOST) return "refused";
@@ -234,17 +235,15 @@ export class FactorStore {
       await writeCodes(tx, accountId, firstCodes);
       return "first";
     });
-    return result ?? "refused";
   }
 
-  /** @returns undefined where the owner no longer counts */
   #owned<Result>(
     owner: FactorOwner,
     change: (tx: FactorDatabase) => Promise<Result>,
-  ): Promise<Result | undefined> {
+  ): Promise<Result | LostOwner> {
     return this.#database.transaction().execute(async (tx) => {
       const locked = tx.$pickTables<"iam_users" | "iam_sessions">();
-      return (await lockOwner(locked, owner)) ? change(tx) : undefined;
+      return (await lockOwner(locked, owner)) ? change(tx) : "lost_owner";
     });
   }
 

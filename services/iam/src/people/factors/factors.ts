@@ -2,7 +2,7 @@ import type { LoginAttempts } from "../accounts/throttle/login-attempts.ts";
 import type { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
 import type { Quota } from "../accounts/throttle/quota.ts";
 import type { FactorOwner } from "./factor-owner.ts";
-import type { AdditionResult, FactorAddition, FactorStore } from "./factor-store.ts";
+import type { AdditionResult, FactorAddition, FactorStore, LostOwner } from "./factor-store.ts";
 import { newRecoveryCodes, recoveryCodeHash, totpStep } from "./one-time-codes.ts";
 import type { Passkeys } from "./passkeys.ts";
 
@@ -96,8 +96,8 @@ export class Factors {
   /**
    * Adds an authenticator app whose secret somebody has just got.
    *
-   * @returns the recovery codes, if it is the first factor; undefined if the code is another one, or the owner no
-   * longer counts
+   * @returns the recovery codes, if it is the first factor; undefined if the code is another one, or the account has
+   * too many
    */
   async addApp(owner: FactorOwner, secret: string, code: string) {
     const added = await this.#addApp(secret, code, { owner });
@@ -114,17 +114,20 @@ export class Factors {
     const { codes, hashes } = codesOf(owner.accountId);
     const addition = { owner, firstCodes: hashes };
     const result = await this.passkeys.add(response, challenge, addition);
-    return isAdded(result) ? { codes: result === "first" ? codes : [] } : undefined;
+    const added = addedOf(result, codes);
+    return added === "not_first" ? undefined : added;
   }
 
   /**
    * Makes new recovery codes in place of the former ones. They are shown once.
    *
-   * @returns undefined if the account has no factor, or the owner no longer counts
+   * @returns undefined if the account has no factor
    */
-  async newCodes(owner: FactorOwner): Promise<readonly string[] | undefined> {
+  async newCodes(owner: FactorOwner): Promise<readonly string[] | LostOwner | undefined> {
     const { codes, hashes } = codesOf(owner.accountId);
-    return (await this.store.replaceCodes(owner, hashes)) ? codes : undefined;
+    const result = await this.store.replaceCodes(owner, hashes);
+    if (result === "lost_owner") return result;
+    return result === "replaced" ? codes : undefined;
   }
 
   /**
@@ -147,8 +150,7 @@ export class Factors {
     if (step === undefined) return undefined;
     const { codes, hashes } = codesOf(to.owner.accountId);
     const result = await this.store.addApp(secret, step, { ...to, firstCodes: hashes });
-    if (result === "not_first") return result;
-    return isAdded(result) ? { codes: result === "first" ? codes : [] } : undefined;
+    return addedOf(result, codes);
   }
 
   async #methodOf(accountId: string, code: string) {
@@ -162,8 +164,11 @@ export class Factors {
   }
 }
 
-function isAdded(result: AdditionResult): boolean {
-  return result === "first" || result === "further";
+/** An addition as it is reported: the recovery codes are those of the first factor. */
+function addedOf(result: AdditionResult, codes: readonly string[]) {
+  if (result === "refused") return undefined;
+  if (result === "not_first" || result === "lost_owner") return result;
+  return { codes: result === "first" ? codes : [] };
 }
 
 /** New recovery codes with their hashes. */

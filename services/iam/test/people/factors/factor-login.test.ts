@@ -245,6 +245,31 @@ test("who only has the password adds no factor beside one that was added meanwhi
   }
 });
 
+test.each<[string, object]>([
+  ["the password is changed", { password_version: 1 }],
+  ["the account is disabled", { disabled: 1 }],
+])("the login begins again once %s: the code is not called wrong [FACTOR-6]", async (_, values) => {
+  const required = await startSelf({ iam: { second_factor: { required_for: ["everyone"] } } });
+  try {
+    const browser = new Browser(required.origin);
+    const page = await browser.open(`${required.origin}${ACCOUNT}`);
+    const form = { action: "login", username: "bob", password: PASSWORD };
+    const next = await browser.submit(page, form);
+    const secret = (/<code>([A-Z2-7 ]+)<\/code>/.exec(next.text)?.[1] ?? "").replaceAll(" ", "");
+    await databaseOf(required)
+      .kysely.updateTable("iam_users")
+      .set(values)
+      .where("username", "=", "bob")
+      .execute();
+    const refused = await enterCode(browser, next, totpCode(secret, now()));
+    expect(refused.status).toBe(401);
+    expect(refused.text).toContain("The login was ended while it was under way. Begin it again.");
+    expect(refused.text).toContain('name="password"');
+  } finally {
+    await required.stop();
+  }
+});
+
 test("the script has an address of its version, and is nowhere else [PAGE-4]", async () => {
   const page = await new Browser(iam.origin).open(at());
   const source = /<script src="([^"]+)" defer>/.exec(page.text)?.[1] ?? "";
