@@ -7,20 +7,37 @@ import { ROOT } from "../../../../../test/support/workspace.ts";
 import { EVENT_TYPES } from "../../../src/commands/audit/event-types.ts";
 import { createProgram } from "../../../src/program.ts";
 
-const PAGES = ["deploy", "docs"].flatMap((folder) =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(?:md|ya?ml)$/.test(name))
-    .map((name) => `${folder}/${name}`),
-);
+const PAGES = [
+  "README.md",
+  ...["deploy", "docs"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(?:md|ya?ml)$/.test(name))
+      .map((name) => `${folder}/${name}`),
+  ),
+];
 
-/** The commands of a text: what follows `svc-iam` up to the end of a span of code, a line, or a word of a shell. */
-function commandsIn(text: string): readonly string[] {
-  const found = text.matchAll(/(?:^|[`$ ("])svc-iam ((?:[a-z][\w-]* )*[a-z][\w-]*[^`\n|;&)#]*)/gm);
-  return [...found].map(([, command = ""]) => command);
+/** A command, as a text has it. */
+interface Named {
+  readonly command: string;
+  /** Whether it begins a span of code or a line of a console: elsewhere it may be a sentence about the service. */
+  readonly isCode: boolean;
 }
 
-/** What is wrong with a command; undefined if nothing is, or its first word is not of a command but of a sentence. */
-function problemOf(text: string): string | undefined {
+/** The commands of a text: what follows `svc-iam` up to the end of a span of code, a line, or a word of a shell. */
+function commandsIn(text: string): readonly Named[] {
+  // A span may be wrapped.
+  const lines = text.replace(/`svc-iam\b[^`\n]*\n[^`\n]*`/g, (span) => span.replace("\n", " "));
+  const found = lines.matchAll(
+    /(^\$ |`|^|[$ ("])svc-iam ((?:[a-z][\w-]* )*[a-z][\w-]*[^`\n|;&)#]*)/gm,
+  );
+  return [...found].map(([, before = "", command = ""]) => ({
+    command,
+    isCode: before === "`" || before === "$ ",
+  }));
+}
+
+/** What is wrong with a command; undefined if nothing is, or it is not a command but a part of a sentence. */
+function problemOf({ command: text, isCode }: Named): string | undefined {
   const words = text.trim().split(/\s+/);
   let command: Command = createProgram();
   const descend = () => {
@@ -28,8 +45,12 @@ function problemOf(text: string): string | undefined {
     if (next !== undefined) [command] = [next, words.shift()];
     return next !== undefined;
   };
-  if (!descend()) return undefined;
+  if (!descend()) return isCode ? `${text}: no command ${words[0]}` : undefined;
   while (descend());
+  const [next = ""] = words;
+  if (command.commands.length > 0 && /^[a-z]/.test(next)) {
+    return `${text}: ${command.name()} has no command ${next}`;
+  }
   for (const [index, word] of words.entries()) {
     const [flag = ""] = /^--[a-z][a-z-]*/.exec(word) ?? [];
     if (flag === "" || flag === "--help") continue;
@@ -44,10 +65,29 @@ test.each([
   ["audit query --type login.failed", "no option --type"],
   ["audit query --event login.failed, second_factor.failed", "no event login.failed,"],
   ["audit query --event nope", "no event nope"],
+  ["nope", "no command nope"],
+  ["sesion end --user alice", "no command sesion"],
+  ["user nope alice", "user has no command nope"],
+  ["session ends --user alice", "session has no command ends"],
 ])("%s is found to be wrong", (command, problem) => {
   expect(commandsIn(`run \`svc-iam ${command}\``).map(problemOf)).toEqual([
     `${command}: ${problem}`,
   ]);
+});
+
+test("a mention of the service or of a group of commands is right", () => {
+  const text = "svc-iam refuses it; `svc-iam user` and `svc-iam audit --help` list commands";
+  expect(commandsIn(text).map(problemOf).filter(Boolean)).toEqual([]);
+});
+
+test("a span that is wrapped is one command", () => {
+  expect(commandsIn("see `svc-iam session\nends` there").map(problemOf)).toEqual([
+    "session ends: session has no command ends",
+  ]);
+});
+
+test("a line of a console is read as a command", () => {
+  expect(commandsIn("$ svc-iam nope").map(problemOf)).toEqual(["nope: no command nope"]);
 });
 
 test.each(PAGES)("%s names commands and options that exist", (page) => {
@@ -57,7 +97,7 @@ test.each(PAGES)("%s names commands and options that exist", (page) => {
 
 test("the alert on logins names a command", () => {
   const text = readFileSync(join(ROOT, "deploy/monitoring/alerts-iam.yaml"), "utf8");
-  expect(commandsIn(text.replace(/\s+/g, " "))).toContain(
+  expect(commandsIn(text.replace(/\s+/g, " ")).map(({ command }) => command)).toContain(
     "audit query --event login.failed --format json",
   );
 });
