@@ -11,6 +11,7 @@ import {
 const ASK_EVERY_MS = 1000;
 /** How often in a row it may not be known: an export begins anew if it ends. */
 const MOST_FAILURES = 5;
+const UNKNOWN = "it is not known whether the caller may still read these events";
 /** What is known for certain. */
 const REFUSALS: ReadonlySet<unknown> = new Set(["UNAUTHORIZED", "FORBIDDEN"]);
 /** What the policies of the streams require of the caller's zone. */
@@ -38,7 +39,7 @@ export class StandingReaders {
    *
    * @param open gets a signal that ends them
    * @throws ServiceError UNAUTHORIZED if the caller was disabled, or its tokens revoked, FORBIDDEN if the
-   * permission is lost; AuthzError where that cannot be decided several times in a row; what the messages throw
+   * permission is lost; it or AuthzError, UNAVAILABLE, where that is not known for five seconds; what the messages throw
    */
   async *whilePermitted<Message>(
     context: CallContext,
@@ -47,16 +48,20 @@ export class StandingReaders {
     const lost = new AbortController();
     let isAsking = false;
     let failures = 0;
+    const failed = (error: unknown): void => {
+      failures++;
+      const isRefusal = REFUSALS.has((error as { readonly code?: unknown }).code);
+      if (isRefusal || failures >= MOST_FAILURES) lost.abort(error);
+    };
     const ask = async (): Promise<void> => {
-      if (isAsking) return;
+      // A question that takes as long as several others is one that fails.
+      if (isAsking) return failed(new ServiceError("UNAVAILABLE", UNKNOWN));
       isAsking = true;
       try {
         await this.#assertPermitted(context);
         failures = 0;
       } catch (error) {
-        failures++;
-        const isRefusal = REFUSALS.has((error as { readonly code?: unknown }).code);
-        if (isRefusal || failures === MOST_FAILURES) lost.abort(error);
+        failed(error);
       } finally {
         isAsking = false;
       }

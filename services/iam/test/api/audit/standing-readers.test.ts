@@ -48,6 +48,7 @@ function stream(outcomes: readonly (Error | boolean)[]) {
   });
   let tick = () => {};
   return {
+    check,
     next: () => messages.next(),
     /** Lets a second pass, and the stream have one more message. */
     async second() {
@@ -82,6 +83,23 @@ test("a stream goes on where it is not known for a few seconds", async () => {
   for (let count = 2; count < 12; count++) {
     expect(await second()).toEqual({ done: false, value: count });
   }
+});
+
+test.each<[string, number, readonly Error[]]>([
+  ["its question has no answer", 6, []],
+  ["it fails twice, and has no answer", 4, [away, away]],
+])("a stream ends within six seconds when %s", async (_, seconds, outcomes) => {
+  const { next, second, check } = stream(outcomes);
+  await next();
+  for (const _ of outcomes) await second();
+  check.mockImplementation(() => new Promise(() => {}));
+  const last = next();
+  const ended = vi.fn();
+  last.catch(ended);
+  await vi.advanceTimersByTimeAsync((seconds - 1) * 1000);
+  expect(ended).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1000);
+  await expect(last).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
 
 test.each(["exportAuditEvents", "followAuditEvents"] as const)("%s has such a stream", (rpc) => {
