@@ -69,7 +69,16 @@ function link(target: string, path: string): void {
   const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   if (isFolder) rmSync(path, { recursive: true, force: true });
   symlinkSync(text, fresh);
-  renameSync(fresh, path);
+  try {
+    renameSync(fresh, path);
+  } catch (error) {
+    unlinkSync(fresh);
+    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+    // The packages are a link to another disk, as in a copy of this checkout in memory.
+    const near = join(root, "examples", basename(fresh));
+    symlinkSync(text, near);
+    renameSync(near, path);
+  }
 }
 
 function isLink(path: string): boolean {
