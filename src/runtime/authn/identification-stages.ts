@@ -13,6 +13,7 @@ import { IdentityHeaderNames, identityHeaderStage } from "./gateway/check-identi
 import type { Authenticator, Identity } from "./identity/authenticator.ts";
 import { isNamedAlike } from "./identity/same-caller.ts";
 import { createMissingCallerLog } from "./log-missing-caller.ts";
+import { rebindingGuard } from "./rebinding-guard.ts";
 
 /** The stages of the chain that identify the caller and the client. */
 export interface IdentificationStages {
@@ -45,6 +46,7 @@ export function identificationStages(
       authenticators: createAuthenticators(config, dependencies),
       isRequired: enabled && mode !== "disabled",
       crossSite: new CrossSiteGuard(config.server.http?.cors.allowed_origins ?? []),
+      rebinding: rebindingGuard(config),
       events,
       logMissing: createMissingCallerLog(config, dependencies),
     }),
@@ -58,6 +60,8 @@ export interface AuthenticationOptions {
   /** False if authentication is switched off: then AUTHENTICATED and AUTHORIZED calls need no principal here. */
   readonly isRequired: boolean;
   readonly crossSite: CrossSiteGuard;
+  /** Refuses what a page with a rebound name sends; absent where that is not possible. */
+  readonly rebinding?: ((call: Call) => void) | undefined;
   readonly events: RuntimeEvents;
   /** Called before a call is refused because it has no caller. */
   readonly logMissing: (call: Call) => void;
@@ -118,7 +122,7 @@ function authenticationStage(options: AuthenticationOptions): Stage {
 }
 
 function accept(
-  { crossSite, events }: AuthenticationOptions,
+  { crossSite, rebinding, events }: AuthenticationOptions,
   call: Call,
   { name }: Authenticator,
   { principal, credential }: Identity,
@@ -129,6 +133,7 @@ function accept(
   call.credential = credential;
   events.authentication(name, "identified");
   crossSite.check(call);
+  rebinding?.(call);
 }
 
 /** A PUBLIC call continues without an identity; an ambiguous identity is refused all the same. */
