@@ -9,6 +9,7 @@ import {
 } from "svc-access/authz";
 import { DatabaseError, ServiceError } from "svc-access/runtime";
 import { EngineReads, tooMany } from "./engine-reads.ts";
+import { addsMemberships, MemberChains } from "./member-chains.ts";
 import type { Claims, OwnerClaims } from "./owner-claims.ts";
 import { type EnabledUsers, type OwnerChange, type OwnerPath, OwnerPaths } from "./owner-paths.ts";
 import { filterOf, formatRelationship, objectText } from "./relationships.ts";
@@ -47,13 +48,17 @@ export interface LastOwnerOptions {
  * Users are in the database and owners in the engine, so no transaction covers both. Instead an operation claims
  * what it takes away, then looks for another owner, claims what makes that one an owner, and looks again. Two
  * operations that could leave a zone without an owner together claim something in common: one waits for the other.
+ *
+ * Writes that make groups members of groups run in it, too, and claim their chains the same way.
  */
 export class LastOwner {
   readonly #options: LastOwnerOptions;
   readonly #model: RightsModel;
+  readonly #chains: MemberChains;
 
   constructor(options: LastOwnerOptions) {
     this.#options = options;
+    this.#chains = new MemberChains(options.engine);
     this.#model = new RightsModel(options.engine.model);
   }
 
@@ -64,8 +69,9 @@ export class LastOwner {
    * @param work gets what must be a part of its write, where it writes relationships, and runs in `effect` what takes
    * effect. It may begin long after this call. So rights are decided before this call, since whoever has none must
    * not make others wait, and again in the work
-   * @throws ServiceError FAILED_PRECONDITION if a zone would have no enabled owner; UNAVAILABLE if others change
-   * the same owners for too long; AuthzError or DatabaseError
+   * @throws ServiceError FAILED_PRECONDITION if a zone would have no enabled owner, or groups would be members of one
+   * another in too long a row; UNAVAILABLE if others change the same owners or groups for too long; AuthzError or
+   * DatabaseError
    */
   async guard<Result>(
     change: OwnerChange,
@@ -75,7 +81,9 @@ export class LastOwner {
     const relevant = { ...change, deletions: this.#relevant(change.deletions ?? []) };
     const { deletions, leaving = [], held = [], granted = [] } = relevant;
     const touched = [...deletions.map(({ resource }) => resource), ...leaving, ...held];
-    if (touched.length + granted.length === 0) return work([], (run) => run());
+    if (touched.length + granted.length === 0 && !addsMemberships(relevant)) {
+      return work([], (run) => run());
+    }
     let mayHappen = false;
     const effect: Effect = async (run) => {
       try {
@@ -89,6 +97,7 @@ export class LastOwner {
       touched.map(objectText),
       signal,
       async (claims) => {
+        if (!(await this.#chains.claim(change, claims, signal))) return "busy";
         const paths = await this.#otherOwners(relevant, claims, signal);
         if (paths === "busy") return paths;
         return work(preconditionsOf(paths, relevant), effect);

@@ -1,6 +1,6 @@
 /** Members are added and removed, within what the caller may grant. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type IamService, startIam } from "../../support/iam-service.ts";
+import { asUser, type IamService, startIam } from "../../support/iam-service.ts";
 import { groupCalls } from "./group-service.ts";
 
 let iam: IamService;
@@ -115,6 +115,36 @@ test("a group is not a member of itself, by whichever way", async () => {
     412,
     "the group would be a member of itself",
   ]);
+});
+
+test("groups are members of one another in a row of 15 at most, by whichever call", async () => {
+  const row: string[] = [];
+  for (let place = 1; place <= 16; place++) row.push(await groups.make("root", `Row ${place}`));
+  const last = row.at(-2) ?? "";
+  for (const [index, id] of row.slice(0, 14).entries()) {
+    expect((await groups.add("root", id, set(row[index + 1] ?? ""))).status).toBe(200);
+  }
+  const member = set(row.at(-1) ?? "");
+  const relationship = {
+    resource: { type: "group", id: last },
+    relation: "member",
+    subject: member,
+  };
+  const path = "/v1/iam/admin/relationships:write";
+  const body = { relationships: [relationship] };
+  for (const refused of [
+    await groups.add("root", last, member),
+    await iam.call("POST", path, body, asUser("root")),
+  ]) {
+    expect([refused.status, refused.body.code, refused.body.message]).toEqual([
+      412,
+      "FAILED_PRECONDITION",
+      expect.stringMatching(/^at most 15 groups can be members of one another in a row: add /),
+    ]);
+  }
+  // Who may not add it does not learn how long the row is.
+  expect((await groups.add("nobody", last, member)).status).toBe(403);
+  expect((await groups.add("root", last, user("alice"))).status).toBe(200);
 });
 
 test("a group that does not exist does not become a member", async () => {
