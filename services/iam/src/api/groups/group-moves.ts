@@ -79,6 +79,8 @@ export class GroupMoves {
     await decide();
     // Nobody gets power over the new place between the look at it and the write.
     await lastOwner.guard({ held }, signal, async (_, effect) => {
+      // Others may have moved below it before this call had its turn.
+      await this.#assertDepth(id, { old, next }, signal);
       const preconditions = unique([
         mustExist(zoneOf(id, organizationId)),
         ...(parentId === "" ? [] : [mustExist(zoneOf(parentId, organizationId))]),
