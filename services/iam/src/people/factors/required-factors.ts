@@ -1,4 +1,4 @@
-import type { AuthorizationEngine } from "svc-access/authz";
+import { type AuthorizationEngine, AuthzError } from "svc-access/authz";
 
 /** The relations to the zone of the organization by which somebody must have a second factor. */
 export const REQUIRING_RELATIONS = [
@@ -15,7 +15,9 @@ export const REQUIRING_RELATIONS = [
 export type RequiredFor = readonly ("everyone" | (typeof REQUIRING_RELATIONS)[number])[];
 
 /**
- * Decides who must have a second factor, on the newest relationships, also those by groups.
+ * Decides who must have a second factor, on the newest relationships, also those by groups. Where the engine cannot
+ * decide a relation because of what is stored, such as groups that are members of one another in too long a row, the
+ * factor is required: nobody is let in without it, and nobody is locked out.
  *
  * @param zone `iam.organization`
  * @returns a function that throws an AuthzError where the engine does not answer: nobody logs in then
@@ -34,7 +36,11 @@ export function requiredFactors(
       subject: { type: "user", id: accountId },
     }));
     const { items } = await engine.checkBulk(requests, { newest: true, signal });
-    for (const { error } of items) if (error !== undefined) throw error;
-    return items.some(({ allowed }) => allowed);
+    for (const { error } of items) if (error !== undefined && !isUndecidable(error)) throw error;
+    return items.some(({ allowed, error }) => allowed || error !== undefined);
   };
+}
+
+function isUndecidable(error: Error): boolean {
+  return error instanceof AuthzError && error.code === "FAILED_PRECONDITION";
 }

@@ -28,3 +28,26 @@ test("nobody logs in while it is not known [FACTOR-4]", async () => {
   const down = new AuthzError("UNAVAILABLE", "down");
   await expect(decide(["owner"], [], down)).rejects.toBe(down);
 });
+
+test.each<[readonly object[], boolean]>([
+  [[{ error: new AuthzError("FAILED_PRECONDITION", "too deep") }, { allowed: false }], true],
+  [[{ allowed: false }, { error: new AuthzError("FAILED_PRECONDITION", "a cycle") }], true],
+  [[{ error: new AuthzError("FAILED_PRECONDITION", "too deep") }, { allowed: true }], true],
+])("required where the engine cannot decide a relation: %j [FACTOR-4]", async (items, expected) => {
+  const engine = { checkBulk: async () => ({ items }) };
+  const isRequired = requiredFactors(engine as never, "acme", ["owner", "admin"]);
+  expect(await isRequired("alice", signal)).toBe(expected);
+});
+
+test.each(["UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL", "RESOURCE_EXHAUSTED"] as const)(
+  "nobody logs in while one relation is %s, also beside one that cannot be decided [FACTOR-4]",
+  async (code) => {
+    const failed = new AuthzError(code, "no decision");
+    const undecidable = new AuthzError("FAILED_PRECONDITION", "too deep");
+    const engine = {
+      checkBulk: async () => ({ items: [{ error: undecidable }, { error: failed }] }),
+    };
+    const isRequired = requiredFactors(engine as never, "acme", ["owner", "admin"]);
+    await expect(isRequired("alice", signal)).rejects.toBe(failed);
+  },
+);

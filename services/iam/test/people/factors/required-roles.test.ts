@@ -1,5 +1,6 @@
 /** Who must have a second factor by a role, at a whole service, with both engines. */
 import { readFileSync } from "node:fs";
+import type { AuthorizationEngine } from "svc-access/authz";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type SpicedbServer,
@@ -7,7 +8,8 @@ import {
   startSpicedb,
 } from "../../../../../test/support/spicedb.ts";
 import { totpCode } from "../../../src/people/factors/one-time-codes.ts";
-import { relationship } from "../../rights/rights-engine.ts";
+import { MAX_CHAIN } from "../../../src/rights/member-chains.ts";
+import { relationship, write } from "../../rights/rights-engine.ts";
 import { Browser, type Visit } from "../../support/browser.ts";
 import { addUser, databaseOf, startSelf } from "../../support/browser-login.ts";
 import type { IamService } from "../../support/iam-service.ts";
@@ -26,8 +28,8 @@ async function start(authz: Readonly<Record<string, unknown>>): Promise<void> {
   await addUser(iam, "carol");
   const { engine } = iam.options;
   if (engine !== undefined && "writeSchema" in engine) {
-    const write = engine.writeSchema as (text: string) => Promise<unknown>;
-    await write.call(engine, readFileSync(MODEL, "utf8"));
+    const writeSchema = engine.writeSchema as (text: string) => Promise<unknown>;
+    await writeSchema.call(engine, readFileSync(MODEL, "utf8"));
   }
   const users = await databaseOf(iam).kysely.selectFrom("iam_users").selectAll().execute();
   const idOf = (username: string) => users.find((one) => one.username === username)?.id;
@@ -97,10 +99,37 @@ describe.skipIf(spicedbIsAbsent())("with SpiceDB", () => {
   });
   roles();
 
+  test("who has no role is logged in by the password beside the longest row of groups", async () => {
+    const names = Array.from({ length: MAX_CHAIN }, (_, index) => `group:row-${index}`);
+    const links = names.slice(1).map((name, index) => `${names[index]}#member@${name}#member`);
+    const chain = ["zone:acme#user_manager@group:row-0#member", ...links];
+    await write(iam.options.engine as AuthorizationEngine, ...chain);
+    await addUser(iam, "erin");
+    const { browser, page } = await enterPassword("erin");
+    expect([page.url, await isLoggedIn(browser)]).toEqual([at(), true]);
+  });
+
+  test("who cannot be decided about adds a factor, and is not locked out [FACTOR-4]", async () => {
+    // More than SpiceDB looks through. No call of svc-iam writes that.
+    const names = Array.from({ length: 60 }, (_, index) => `group:deep-${index}`);
+    const links = names.slice(1).map((name, index) => `${names[index]}#member@${name}#member`);
+    const chain = ["zone:acme#user_manager@group:deep-0#member", ...links];
+    await write(iam.options.engine as AuthorizationEngine, ...chain);
+    await addUser(iam, "dora");
+    const { browser, page } = await enterPassword("dora");
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining(REQUIRED)]);
+    expect(await isLoggedIn(browser)).toBe(false);
+    const done = await browser.submit(await enroll(browser, page), {});
+    expect([done.url, await isLoggedIn(browser)]).toEqual([at(), true]);
+    await write(iam.options.engine as AuthorizationEngine, ...chain.map((one) => `-${one}`));
+  });
+
   test("while it is down, nobody is logged in by a password alone [FACTOR-4]", async () => {
     await spicedb.stop();
     const { browser, page } = await enterPassword("carol");
     expect([page.status, await isLoggedIn(browser)]).toEqual([503, false]);
+    // A page of its own, with the number of the request.
+    expect(page.text).toMatch(/<h1>Try again<\/h1>[^]*Request: <code>[^<]+<\/code>/);
     // Who has a factor is asked for it: that takes no role.
     const { page: second } = await enterPassword("alice");
     expect([second.status, second.text]).toEqual([
