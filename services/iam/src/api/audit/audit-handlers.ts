@@ -1,6 +1,12 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
-import { type AuditEvent, type AuditFilter, type AuditLog, ServiceError } from "svc-access/runtime";
+import {
+  type AuditEvent,
+  type AuditFilter,
+  type AuditLog,
+  type CallContext,
+  ServiceError,
+} from "svc-access/runtime";
 import type {
   AuditEventFilter,
   ExportAuditEventsResponseSchema,
@@ -14,10 +20,10 @@ const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 500;
 
 /**
- * The handlers of IAMAuditService. The permission on the zone of the caller was checked before.
+ * The handlers of IAMAuditService.
  *
  * @param organization `iam.organization`: whose administrators see the events
- * @param readers ends the streams of callers who may not read them any more
+ * @param readers refuses and ends the streams of callers who may not read them any more
  * @param stopping aborts when the server begins to stop, which would wait for followers
  */
 export function auditHandlers(
@@ -25,9 +31,13 @@ export function auditHandlers(
   organization: string,
   { readers, stopping }: { readonly readers: StandingReaders; readonly stopping: AbortSignal },
 ): IAMAuditServiceHandlers {
+  const assertReader = async (context: CallContext) => {
+    assertOwnOrganization(context, organization);
+    await readers.assertHolds(context);
+  };
   return {
     async listAuditEvents({ filter, pageSize, pageToken }, context) {
-      assertOwnOrganization(context, organization);
+      await assertReader(context);
       if (pageSize < 0 || pageSize > MAX_PAGE_SIZE) {
         throw new ServiceError("INVALID_ARGUMENT", `page_size must be 0 to ${MAX_PAGE_SIZE}`);
       }
@@ -39,7 +49,7 @@ export function auditHandlers(
     },
 
     async *exportAuditEvents({ filter }, context) {
-      assertOwnOrganization(context, organization);
+      await assertReader(context);
       const events = readers.whilePermitted(context, (signal) =>
         log.export(filterOf(filter), { signal }),
       );
@@ -51,7 +61,7 @@ export function auditHandlers(
     },
 
     async *followAuditEvents({ filter, position: given, positionOfStart }, context) {
-      assertOwnOrganization(context, organization);
+      await assertReader(context);
       let after = given;
       if (positionOfStart && after === "") {
         after = await log.position();

@@ -83,19 +83,29 @@ export class StandingReaders {
   }
 
   async #assertPermitted(context: CallContext): Promise<void> {
-    const { engine, revocations, refuseBarred } = this.#options;
-    const { subjectType, subjectId, organizationId } = requirePrincipal(context);
+    const { revocations, refuseBarred } = this.#options;
     const token = revocableTokenOf(context);
     if (token !== undefined && revocations.isRevoked(token)) throw new ServiceError("UNAUTHORIZED");
     await refuseBarred(context);
+    await this.assertHolds(context);
+  }
+
+  /**
+   * Checks that a caller still holds the permission, in the newest state: the policy of the RPC does not know what was
+   * revoked at another replica a moment ago.
+   *
+   * @throws ServiceError FORBIDDEN; AuthzError
+   */
+  async assertHolds(context: CallContext): Promise<void> {
+    const { subjectType, subjectId, organizationId } = requirePrincipal(context);
     const { signal } = context;
-    const { allowed } = await engine.check(
+    const { allowed } = await this.#options.engine.check(
       {
         resource: { type: "zone", id: organizationId },
         permission: PERMISSION,
         subject: { type: subjectType, id: subjectId },
       },
-      { signal },
+      { signal, newest: true },
     );
     if (!allowed) throw new ServiceError("FORBIDDEN", "the right to read these events was lost");
   }

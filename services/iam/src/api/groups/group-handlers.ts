@@ -15,12 +15,14 @@ import type { GroupMoves } from "./group-moves.ts";
 import type { GroupRecord, GroupRecords } from "./group-records.ts";
 import type { GroupTree } from "./group-tree.ts";
 import type { GroupVisibility } from "./group-visibility.ts";
+import type { PlaceRights } from "./place-rights.ts";
 import type { VisibleGroups } from "./visible-groups.ts";
 
 /** What the handlers need. */
 export interface GroupHandlersOptions {
   readonly records: GroupRecords;
   readonly tree: GroupTree;
+  readonly places: Pick<PlaceRights, "assertManages">;
   readonly creation: GroupCreation;
   readonly moves: GroupMoves;
   readonly deletion: GroupDeletion;
@@ -35,7 +37,8 @@ const LIST_VISIBLE = "IAMGroupService/ListVisibleGroups";
 
 /** The handlers of IAMGroupService. */
 export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHandlers {
-  const { records, tree, creation, moves, deletion, members, visible, visibility } = options;
+  const { records, tree, places, creation, moves, deletion, members, visible, visibility } =
+    options;
   const { pageTokens } = options;
   const messagesOf = async (shown: readonly GroupRecord[], context: CallContext) => {
     const caller = requirePrincipal(context);
@@ -91,6 +94,7 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
       const changed = changedFields(updateMask, { display_name: displayName !== "" });
       if (changed.has("display_name")) assertDisplayName(displayName);
       const record = await groupOf(request, records);
+      await places.assertManages(requirePrincipal(context), record.id, context.signal);
       if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
       const next = changed.has("display_name")
         ? await records.rename(record.id, displayName, record.etag)

@@ -30,6 +30,7 @@ export function openGroups(context: PartContext): ServicePart {
   const handlers = groupHandlers({
     records,
     tree,
+    places,
     creation: new GroupCreation({ engine, records, tree, rights: places }),
     moves: new GroupMoves({
       engine,

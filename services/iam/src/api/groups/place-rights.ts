@@ -24,7 +24,8 @@ export class PlaceRights {
   }
 
   /**
-   * Checks that a caller still holds `manage` on a group: a call may have waited for long.
+   * Checks that a caller still holds `manage` on a group: a call may have waited for long, and the policy of the RPC does
+   * not know what was revoked at another replica a moment ago.
    *
    * @returns what must be a part of the write: it keeps what was decided on
    * @throws ServiceError FORBIDDEN

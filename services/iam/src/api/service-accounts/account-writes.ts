@@ -15,7 +15,7 @@ export interface AccountWritesOptions {
   readonly database: ServiceDatabase<IamTables>;
   readonly users: Pick<AccountChanges, "lock">;
   readonly revocations: Pick<Revocations, "add" | "announce">;
-  readonly rights: Pick<AccountRights, "assertCovers">;
+  readonly rights: Pick<AccountRights, "assertCovers" | "assertManages">;
   /** `iam.organization`: whose service accounts they are. */
   readonly organization: string;
 }
@@ -43,6 +43,15 @@ export class AccountWrites {
   async assertCovers(id: string, call: CallContext): Promise<void> {
     const account = { type: "service_account", id };
     await this.#options.rights.assertCovers(requirePrincipal(call), account, call.signal);
+  }
+
+  /**
+   * Checks that the caller still may manage service accounts.
+   *
+   * @throws ServiceError FORBIDDEN
+   */
+  async assertManages(call: CallContext): Promise<void> {
+    await this.#options.rights.assertManages(requirePrincipal(call), call.signal);
   }
 
   /**

@@ -31,6 +31,7 @@ export class ServiceAccountChanges {
   /** Creates an account without keys. @throws ServiceError FORBIDDEN */
   async create(fields: ServiceAccountFields, call: CallContext): Promise<ServiceAccount> {
     const { accounts, writes } = this.#options;
+    await writes.assertManages(call);
     const id = creationId(call);
     // Of an earlier call with the same key, whose process has ended before it could say so.
     const made = await accounts.find(id);
@@ -52,6 +53,7 @@ export class ServiceAccountChanges {
     const { accounts, writes } = this.#options;
     // Whether the services that it calls accept its tokens.
     if (change.audience !== undefined) await writes.assertCovers(id, call);
+    else await writes.assertManages(call);
     const changed = await writes.write(call, async (db) => {
       const result = await accounts.change(db, id, change, etag);
       if (result === undefined) throw changedMeanwhile();

@@ -11,7 +11,7 @@ import { isSessionOf, sessionMessage } from "./session-message.ts";
 export interface SessionHandlersOptions {
   readonly sessions: UserSessions;
   readonly accounts: Pick<LocalAccounts, "find">;
-  readonly rights: Pick<AccountRights, "assertCovers">;
+  readonly rights: Pick<AccountRights, "assertCovers" | "assertManages">;
   /** `iam.organization`: whose users they are. */
   readonly organization: string;
 }
@@ -52,6 +52,7 @@ export function sessionHandlers(options: SessionHandlersOptions): IAMSessionServ
 
     async listUserSessions({ userId }, context) {
       const { id } = await localUser(userId, options, context);
+      await rights.assertManages(requirePrincipal(context), context.signal);
       return { sessions: await messages(id, context) };
     },
 

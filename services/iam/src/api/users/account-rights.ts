@@ -57,7 +57,8 @@ export class AccountRights {
   }
 
   /**
-   * Checks that a caller still holds `manage_users`, as the policy of the RPC has asked: the call may have waited.
+   * Checks that a caller still holds `manage_users`, as the policy of the RPC has asked: the call may have waited, and
+   * the policy does not know what was revoked at another replica a moment ago.
    *
    * @throws ServiceError FORBIDDEN if not
    */

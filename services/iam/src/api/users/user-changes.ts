@@ -22,7 +22,7 @@ export interface UserChangesOptions {
   readonly sessions: Pick<UserSessions, "endWith">;
   readonly links: Pick<ResetLinks, "end">;
   readonly removals: Pick<Removals, "add">;
-  readonly rights: Pick<AccountRights, "assertCovers">;
+  readonly rights: Pick<AccountRights, "assertCovers" | "assertManages">;
   /** Refuses what would leave a zone without an enabled owner. */
   readonly owners: Pick<LastOwner, "guard">;
   /** `iam.organization`: whose users they are. */
@@ -57,6 +57,8 @@ export class UserChanges {
     // They take a login over, or hide it from its owner.
     if (username !== account.username || email !== account.email) {
       await this.#assertCovers(account, call);
+    } else {
+      await this.#options.rights.assertManages(requirePrincipal(call), call.signal);
     }
     const changed = await database
       .inTransaction(async (tx) => {

@@ -107,7 +107,7 @@ test.each(["exportAuditEvents", "followAuditEvents"] as const)("%s has such a st
     throw new ServiceError("FORBIDDEN", "lost");
   });
   const handlers = auditHandlers({} as AuditLog, "acme", {
-    readers: { whilePermitted } as unknown as StandingReaders,
+    readers: { whilePermitted, assertHolds: async () => {} } as unknown as StandingReaders,
     stopping: new AbortController().signal,
   });
   const call = { principal: ROOT, signal: new AbortController().signal } as unknown as CallContext;

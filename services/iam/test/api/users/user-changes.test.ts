@@ -47,7 +47,7 @@ async function replica(provider: ServiceDatabase<ProviderTables>, owners?: Owner
     },
     links: new ResetLinks(database.as<PasswordTables>()),
     removals,
-    rights: { assertCovers: async () => undefined },
+    rights: { assertCovers: async () => undefined, assertManages: async () => undefined },
     owners: owners ?? { guard: (_change, _signal, work) => work([], (run) => run()) },
     organization: organizationId,
   });
