@@ -6,13 +6,14 @@ import type { ServiceConfig } from "../configuration/service-config.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { LOOPBACK, PeerTrust } from "../peer/peer-trust.ts";
 
-/** What a page needs no secret for: headers that this machine may send, and tokens of examples. */
-const GUARDED: ReadonlySet<CredentialKind> = new Set(["gateway", "internal", "system"]);
+/** Whose tokens everybody knows in development, from the examples. A gateway on this machine never sends one. */
+const GUARDED: ReadonlySet<CredentialKind> = new Set(["internal", "system"]);
 
 /**
- * In development, this machine counts as the gateway, and with it each page in its browsers whose own name was
- * rebound to a loopback address (DNS rebinding): for the browser, the service is then of the page's site. Such requests
- * name the page's host; ours name this machine. Returns the check of an identified call.
+ * In development, a page whose own name was rebound to a loopback address (DNS rebinding) is of the service's site for
+ * the browser, and may send the tokens of examples: by them it would learn the ids of users, whose identity headers
+ * this machine may send. Such requests name the page's host; ours name this machine. Returns the check of an
+ * identified call.
  *
  * @returns undefined where peers are named in the configuration: what they send as `Host` is theirs
  */
@@ -28,7 +29,7 @@ export function rebindingGuard(config: ServiceConfig): ((call: Call) => void) | 
     if (host === undefined || namesNoSite(host)) return;
     throw new ServiceError(
       "FORBIDDEN",
-      "in development, callers on this machine must call localhost or an IP address: name a gateway with other hosts in security.authn.gateway.trusted_peers",
+      "in development, internal tokens are accepted on this machine for localhost, an IP address or a name without a dot: call one of them, or set security.authn.gateway.trusted_peers",
     );
   };
 }
