@@ -76,7 +76,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
   without(
     "the audience of a service account needs to cover it",
     SERVICE_ACCOUNTS,
-    "if (change.audience !== undefined) await writes.assertCovers(id, call);",
+    "if (change.audience !== undefined) await writes.assertCovers(id, call);\n    else ",
   ),
   without(
     "a key needs to cover its service account",
