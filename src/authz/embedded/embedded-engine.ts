@@ -159,7 +159,10 @@ export class EmbeddedEngine implements AuthorizationEngine {
   ): Page<Relationship> | undefined {
     this.#begin(undefined);
     this.#validator.filter(filter);
-    return atOnce(this.#lookups.relationships(filter, page));
+    return (
+      this.#lookups.fewRelationships(filter, page) ??
+      atOnce(this.#lookups.relationships(filter, page))
+    );
   }
 
   async lookupResources(

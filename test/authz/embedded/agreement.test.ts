@@ -4,7 +4,12 @@ import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embe
 import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
 import type { CheckRequest, Page, RelationshipUpdate } from "../../../src/authz/engine/requests.ts";
 import type { Model } from "../../../src/model/index.ts";
-import type { ObjectReference, SubjectReference } from "../../../src/model/relationship.ts";
+import type {
+  ObjectReference,
+  Relationship,
+  RelationshipFilter,
+  SubjectReference,
+} from "../../../src/model/relationship.ts";
 import { formatRelationship } from "../../../src/model/relationship-text.ts";
 import { runs } from "../../support/effort.ts";
 import { Oracle } from "./oracle.ts";
@@ -104,6 +109,7 @@ async function compare(
     return page ?? Promise.reject(new Error("a short listing waits"));
   });
   expect(now).toEqual(stored);
+  await compareFilters(engine, model, stored, { objects, subjects });
   for (const { name: type, relations, permissions } of model.definitions.values()) {
     for (const permission of [...relations.keys(), ...permissions.keys()]) {
       const resources = objects.filter((object) => object.type === type);
@@ -150,6 +156,45 @@ async function compare(
       }
     }
   }
+}
+
+/** Filters that name an object, with and without waiting. */
+async function compareFilters(
+  engine: AuthorizationEngine,
+  model: Model,
+  stored: readonly Relationship[],
+  { objects, subjects }: Pick<Asked, "objects" | "subjects">,
+): Promise<void> {
+  const kinds = [...model.definitions.values()].flatMap(({ name, relations }) =>
+    [...relations.keys()].map((relation) => ({ resourceType: name, relation })),
+  );
+  const named = subjects.flatMap(({ type, id, relation = "" }): RelationshipFilter[] => [
+    { subject: { type, id } },
+    { subject: { type, id, relation } },
+  ]);
+  const resources = objects.flatMap(({ type, id }): RelationshipFilter[] => {
+    const resource = { resourceType: type, resourceId: id };
+    const ofType = kinds.filter(({ resourceType }) => resourceType === type);
+    return [resource, ...ofType.map(({ relation }) => ({ ...resource, relation }))];
+  });
+  const ofKinds = named.flatMap((filter) => kinds.map((kind) => ({ ...filter, ...kind })));
+  for (const filter of [...named, ...resources, ...ofKinds]) {
+    const expected = stored.filter((relationship) => fits(relationship, filter));
+    expect(engine.readRelationshipsNow?.(filter)?.items).toEqual(expected);
+    expect((await engine.readRelationships(filter)).items).toEqual(expected);
+  }
+}
+
+function fits({ resource, relation, subject }: Relationship, filter: RelationshipFilter): boolean {
+  const pairs = [
+    [filter.resourceType, resource.type],
+    [filter.resourceId, resource.id],
+    [filter.relation, relation],
+    [filter.subject?.type, subject.type],
+    [filter.subject?.id, subject.id],
+    [filter.subject?.relation, subject.relation ?? ""],
+  ];
+  return pairs.every(([wanted, found]) => wanted === undefined || wanted === found);
 }
 
 async function pages<Item>(

@@ -16,42 +16,106 @@ export function* findEdges(
   }
 }
 
-function* candidates(graph: RelationshipGraph, filter: RelationshipFilter): Generator<number> {
-  const { resourceType, resourceId, subject } = filter;
-  const { program, edges } = graph;
+/** How many edges of an object are looked at for the only one. */
+const FEW = 16;
+
+/**
+ * The only edge that matches a filter; -1 if none does, as most often of the groups of a user.
+ *
+ * @returns undefined if it needs `findEdges`: the filter names no object, or several edges match, or its object has many
+ */
+export function findOnlyEdge(
+  graph: RelationshipGraph,
+  filter: RelationshipFilter,
+): number | undefined {
+  const named = namedObject(graph, filter);
+  if (named === undefined) return undefined;
+  if (named.object < 0) return -1;
+  const { pairs, subjects, resources } = graph;
+  const lists = named.isResource ? subjects : resources;
+  let matches: ((edge: number) => boolean) | undefined;
+  let only = -1;
+  let seen = 0;
+  for (const member of named.members) {
+    const pair = pairs.find(named.object, member);
+    if (pair < 0) continue;
+    for (const list of listsOf(pair)) {
+      const length = lists.length(list);
+      seen += length;
+      if (seen > FEW) return undefined;
+      for (let index = 0; index < length; index++) {
+        const edge = edgeAt(graph, pair, lists.item(list, index), named.isResource);
+        matches ??= matcher(graph, filter);
+        if (!matches(edge)) continue;
+        if (only >= 0) return undefined;
+        only = edge;
+      }
+    }
+  }
+  return only;
+}
+
+/** An object that a filter names, and the members by which relationships name it. */
+interface NamedObject {
+  /** -1 if no relationship names it. */
+  readonly object: number;
+  readonly members: Iterable<number>;
+  /** Else a subject. */
+  readonly isResource: boolean;
+}
+
+function namedObject(
+  graph: RelationshipGraph,
+  { resourceType, resourceId, subject }: RelationshipFilter,
+): NamedObject | undefined {
+  const { program } = graph;
   if (resourceType !== undefined && resourceId !== undefined) {
     const members = program.memberIds[program.typeIds.get(resourceType) as number]?.values() ?? [];
-    const object = graph.findObject(resourceType, resourceId);
-    yield* edgesOf(graph, object, members, true);
-  } else if (subject?.id !== undefined) {
-    const members = program.subjectMembers[program.typeIds.get(subject.type) as number] ?? [];
-    yield* edgesOf(graph, graph.findObject(subject.type, subject.id), members, false);
-  } else {
-    for (let edge = 0; edge < edges.end; edge++) {
-      if (edges.left(edge) >= 0) yield edge;
-    }
+    return { object: graph.findObject(resourceType, resourceId), members, isResource: true };
+  }
+  if (subject?.id === undefined) return undefined;
+  const members = program.subjectMembers[program.typeIds.get(subject.type) as number] ?? [];
+  return { object: graph.findObject(subject.type, subject.id), members, isResource: false };
+}
+
+function* candidates(graph: RelationshipGraph, filter: RelationshipFilter): Generator<number> {
+  const named = namedObject(graph, filter);
+  if (named !== undefined) {
+    yield* edgesOf(graph, named);
+    return;
+  }
+  const { edges } = graph;
+  for (let edge = 0; edge < edges.end; edge++) {
+    if (edges.left(edge) >= 0) yield edge;
   }
 }
 
 function* edgesOf(
-  { pairs, edges, subjects, resources }: RelationshipGraph,
-  object: number,
-  members: Iterable<number>,
-  asResource: boolean,
+  graph: RelationshipGraph,
+  { object, members, isResource }: NamedObject,
 ): Generator<number> {
-  // Most often, of a user whom no relationship names.
   if (object < 0) return;
-  const lists = asResource ? subjects : resources;
+  const { pairs, subjects, resources } = graph;
+  const lists = isResource ? subjects : resources;
   for (const member of members) {
     const pair = pairs.find(object, member);
     if (pair < 0) continue;
     for (const list of listsOf(pair)) {
       for (let index = 0; index < lists.length(list); index++) {
-        const other = lists.item(list, index);
-        yield asResource ? edges.find(pair, other) : edges.find(other, pair);
+        yield edgeAt(graph, pair, lists.item(list, index), isResource);
       }
     }
   }
+}
+
+/** The edge between a pair and another one, which is in a list of it. */
+function edgeAt(
+  { edges }: RelationshipGraph,
+  pair: number,
+  other: number,
+  isResource: boolean,
+): number {
+  return isResource ? edges.find(pair, other) : edges.find(other, pair);
 }
 
 function matcher(graph: RelationshipGraph, filter: RelationshipFilter): (edge: number) => boolean {

@@ -11,7 +11,7 @@ import type {
 } from "../../engine/requests.ts";
 import { pageSizeOf } from "../../engine/validate-request.ts";
 import type { Checker } from "../check/checker.ts";
-import { findEdges } from "../graph/find-edges.ts";
+import { findEdges, findOnlyEdge } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import type { Steps } from "../graph/turns.ts";
 import { type ListedState, type Listing, Listings, tooManyResults } from "./listings.ts";
@@ -63,6 +63,16 @@ export class Lookups {
     const listing = ["subjects", type, id, permission, subjectType, subjectRelation];
     const all = () => this.#subjects.find(request);
     return () => this.#listings.page(listing, request, this.#state(), all, ({ id }) => id);
+  }
+
+  /** The first page of a listing of one relationship or none, which is most; undefined if it needs `relationships`. */
+  fewRelationships(filter: RelationshipFilter, page: PageRequest): Page<Relationship> | undefined {
+    if (page.cursor !== undefined) return undefined;
+    pageSizeOf(page);
+    const edge = findOnlyEdge(this.#graph, filter);
+    if (edge === undefined) return undefined;
+    const items = edge < 0 ? [] : [this.#graph.relationshipOf(edge)];
+    return { items, revision: this.#state().revision };
   }
 
   relationships(filter: RelationshipFilter, page: PageRequest): () => Steps<Page<Relationship>> {

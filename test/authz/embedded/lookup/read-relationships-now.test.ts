@@ -44,6 +44,22 @@ it("a listing that would pause is left to readRelationships", async () => {
   await engine.close();
 });
 
+it.each([1, 2, 15, 16, 17, 40])(
+  "of %s edges of a subject, the one that matches is found",
+  async (edges) => {
+    const others = Array.from({ length: edges - 1 }, (_, index) => viewer(`d${index}`, "alice"));
+    const engine = await open([...others, viewer("the-one", "alice")]);
+    const filter = { ...OF_ALICE, resourceType: "document", resourceId: "the-one" };
+    const bySubject = { ...OF_ALICE, resourceType: "document", relation: "viewer" };
+    expect(engine.readRelationshipsNow?.(filter)?.items).toEqual([viewer("the-one", "alice")]);
+    expect(engine.readRelationshipsNow?.(bySubject)).toEqual(
+      await engine.readRelationships(bySubject),
+    );
+    expect(engine.readRelationshipsNow?.(OF_ALICE)?.items).toHaveLength(edges);
+    await engine.close();
+  },
+);
+
 it("it has the writes that were acknowledged before it", async () => {
   const engine = await open();
   expect(engine.readRelationshipsNow?.(OF_ALICE)?.items).toEqual([]);
