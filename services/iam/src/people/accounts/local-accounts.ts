@@ -58,13 +58,23 @@ export class LocalAccounts {
    * @throws ServiceError FAILED_PRECONDITION where the users of the database belong to another organization
    */
   async create(
-    { username, displayName, email, passwordHash }: NewAccount,
+    account: NewAccount,
     id: string = randomUUID(),
     database: NewAccountTables = this.#database.$pickTables<
       "iam_users" | "iam_user_organization"
     >(),
   ): Promise<LocalAccount | undefined> {
-    await this.#assertBelongHere(database);
+    const { isTransaction } = database;
+    const create = (tx: NewAccountTables) => this.#create(tx, account, id);
+    return isTransaction ? create(database) : database.transaction().execute(create);
+  }
+
+  async #create(
+    database: NewAccountTables,
+    { username, displayName, email, passwordHash }: NewAccount,
+    id: string,
+  ): Promise<LocalAccount | undefined> {
+    await this.#holdOrganization(database);
     const now = this.#now();
     const row: AccountRow = {
       id,
@@ -90,11 +100,16 @@ export class LocalAccounts {
     return numInsertedOrUpdatedRows === 0n ? undefined : this.#account(row);
   }
 
-  /** A start with another organization, while there was nobody yet, has taken the database over. */
-  async #assertBelongHere(database: NewAccountTables): Promise<void> {
+  /**
+   * A start with another organization, while there was nobody yet, has taken the database over. Until the transaction
+   * ends none does: it waits.
+   */
+  async #holdOrganization(database: NewAccountTables): Promise<void> {
     const stored = await database
-      .selectFrom("iam_user_organization")
-      .select("organization")
+      .updateTable("iam_user_organization")
+      // It locks the row, in both kinds of databases.
+      .set((row) => ({ organization: row.ref("organization") }))
+      .returning("organization")
       .executeTakeFirst();
     if (stored === undefined || stored.organization === this.#organization) return;
     throw new ServiceError(

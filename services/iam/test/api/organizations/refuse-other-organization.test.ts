@@ -4,7 +4,7 @@ import { insertOrganization } from "../../../src/api/organizations/organization-
 import { refuseOtherOrganization } from "../../../src/api/organizations/refuse-other-organization.ts";
 import type { IamTables } from "../../../src/ground/store/tables.ts";
 import { LocalAccounts } from "../../../src/people/accounts/local-accounts.ts";
-import { stackDatabase } from "../../support/databases.ts";
+import { postgres, sqlite, stackDatabase } from "../../support/databases.ts";
 
 const open = async () => (await stackDatabase()).open().as<IamTables>();
 let database: Awaited<ReturnType<typeof open>>;
@@ -51,6 +51,15 @@ test("while there is nobody, the last start decides, and a replica of before mak
   await expect(start("umbrella")).rejects.toThrow(REFUSAL);
 });
 
+test("a user whose deletion is under way is somebody, until it has ended", async () => {
+  await start("acme");
+  await addUser();
+  await database.kysely.updateTable("iam_users").set({ deleted_time: 1 }).execute();
+  await expect(start("umbrella")).rejects.toThrow(REFUSAL);
+  await database.kysely.deleteFrom("iam_users").execute();
+  await start("umbrella");
+});
+
 describe("in a database of before that was stored", () => {
   test("a start with the users of another organization is refused, and decides nothing", async () => {
     await addOrganization("acme");
@@ -75,5 +84,56 @@ describe("in a database of before that was stored", () => {
   ])("a start with %s is not", async (_, prepare) => {
     await prepare();
     await start("umbrella");
+  });
+});
+
+describe.each([
+  ["SQLite", async () => sqlite],
+  ["PostgreSQL", postgres],
+] as const)("at two replicas, in %s", async (_, prepare) => {
+  const create = await prepare();
+  if (create === undefined) return;
+  const found = create;
+  const user = { username: "root", displayName: "Root", email: "root@example.com" };
+  const account = { ...user, passwordHash: "not a hash" };
+  const outcomeOf = (work: Promise<unknown>) =>
+    work.then(
+      () => "done",
+      (error: unknown) => (error as Error).message,
+    );
+  const openBoth = async () => {
+    const { open } = await found();
+    const [first, second] = [open().as<IamTables>(), open().as<IamTables>()];
+    await refuseOtherOrganization(first, "acme");
+    return { first, second };
+  };
+
+  test("a start waits for whoever makes the first user, and is refused", async () => {
+    const { first, second } = await openBoth();
+    const accounts = new LocalAccounts(first.kysely as never, "acme");
+    let other = Promise.resolve("not begun");
+    await first.inTransaction(async (tx) => {
+      await accounts.create(account, "root", tx as never);
+      // Not awaited: it waits for this transaction.
+      other = outcomeOf(refuseOtherOrganization(second, "umbrella"));
+      // In the time of a start that does not wait.
+      for (let read = 0; read < 20; read++) await tx.selectFrom("iam_users").select("id").execute();
+    });
+    expect(await other).toContain(REFUSAL);
+    await refuseOtherOrganization(first, "acme");
+  });
+
+  test("of the first user of one organization and a start of another at once, one succeeds", async () => {
+    const { first, second } = await openBoth();
+    const accounts = new LocalAccounts(first.kysely as never, "acme");
+    for (let round = 0; round < 8; round++) {
+      const outcomes = await Promise.all([
+        outcomeOf(accounts.create(account)),
+        outcomeOf(refuseOtherOrganization(second, "umbrella")),
+      ]);
+      expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
+      await first.kysely.deleteFrom("iam_users").execute();
+      await refuseOtherOrganization(first, "acme");
+    }
   });
 });
