@@ -28,6 +28,8 @@ export interface AccountHandlerOptions {
   readonly origin: string;
   readonly visitors: Visitors;
   readonly accounts: Pick<LocalAccounts, "find">;
+  /** Whether an account has a second factor. */
+  readonly hasFactor: (accountId: string) => Promise<boolean>;
   readonly preferences: Pick<CurrentPreferences, "getOf">;
   readonly forms: FormTokens;
   readonly design: PageDesign;
@@ -121,6 +123,8 @@ class AccountRequest {
     const visitor = await visitors.find(this.#request.headers, this.#call);
     const account = visitor && (await accounts.find(visitor.accountId));
     if (visitor === undefined || account === undefined || account.disabled) return undefined;
+    // A session from before the factor was added is that of anybody who knew the password.
+    if (!visitor.usedFactor && (await this.#options.hasFactor(account.id))) return undefined;
     const { language, timeZone, theme, etag } = await preferences.getOf(`user:${account.id}`);
     const preferred = etag === "" ? undefined : languageOf([language ?? ""]);
     const view = design.view(this.#request, this.#call).preferring({
@@ -129,7 +133,10 @@ class AccountRequest {
     });
     const token = forms.issue(placeOf(section, visitor.browser));
     const call = this.#call;
-    const visit: AccountVisit = { visitor, account, call, timeZone: timeZone ?? "UTC", token };
+    const visit: AccountVisit = {
+      ...{ visitor, account, call, timeZone: timeZone ?? "UTC", token },
+      addedFactor: (methods) => visitors.addedFactor(this.#request.headers, call, methods),
+    };
     return { visit, view };
   }
 

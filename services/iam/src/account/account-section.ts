@@ -13,6 +13,8 @@ export interface AccountVisit {
   readonly timeZone: string;
   /** The token of the forms of the section. */
   readonly token: string;
+  /** The visitor has added a second factor: see `Visitors`. */
+  addedFactor(methods: readonly string[]): Promise<void>;
 }
 
 /** What a section shows below its title. */

@@ -154,11 +154,12 @@ export class FactorsSection implements AccountSection {
   }
 
   async #added(
-    { account, call }: AccountVisit,
-    method: string,
+    visit: AccountVisit,
+    method: "totp" | "passkey",
     codes: readonly string[],
   ): Promise<SectionResult> {
-    await record(call, "second_factor.enrolled", account.id, method);
+    await record(visit.call, "second_factor.enrolled", visit.account.id, method);
+    await visit.addedFactor([method === "totp" ? "otp" : "hwk", "mfa"]);
     return codes.length === 0 ? { done: "added" } : codesPage(codes);
   }
 

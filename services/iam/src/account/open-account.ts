@@ -44,6 +44,7 @@ export function openAccount(context: PartContext): ServicePart {
     origin,
     visitors,
     accounts,
+    hasFactor: async (id) => (await factors?.store.has(id)) === true,
     preferences,
     forms,
     design,

@@ -1,4 +1,4 @@
-import type { ServiceDatabase } from "svc-access/database";
+import type { Kysely, ServiceDatabase } from "svc-access/database";
 import {
   type AuditRecorder,
   type createAuthorizationEngine,
@@ -32,6 +32,7 @@ import { FailedAttempts } from "../people/accounts/throttle/failed-attempts.ts";
 import { LoginAttempts } from "../people/accounts/throttle/login-attempts.ts";
 import { LoginThrottle } from "../people/accounts/throttle/login-throttle.ts";
 import type { Factors } from "../people/factors/factors.ts";
+import { hasFactor } from "../people/factors/has-factor.ts";
 import { openRevocationFeed } from "../people/sessions/open-revocation-feed.ts";
 import { Revocations } from "../people/sessions/revocations.ts";
 import type { KeyMaker } from "../provider/embedded/keys/signing-keys.ts";
@@ -126,6 +127,8 @@ export async function openIdentity(
     factors: factors && {
       factors,
       passwordVersion: (id) => accounts.passwordVersion(id),
+      isHeld: (id, transaction) =>
+        hasFactor((transaction ?? kysely) as unknown as Kysely<FactorTables>, id),
     },
     logger,
     recorder,

@@ -23,6 +23,7 @@ test.each(["app", "passkey", "codes", "remove"])(
       origin: "https://iam.example.com",
       visitors: { find: async () => visitor, loginUrl: () => LOGIN },
       accounts: { find: async () => ({ id: "alice", disabled: false }) },
+      hasFactor: async () => false,
       preferences: { getOf: async () => ({ etag: "" }) },
       forms: { issue: () => "", isValid: () => true },
       design: { view: () => ({ preferring: () => ({}) }) },

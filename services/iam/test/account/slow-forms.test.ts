@@ -16,6 +16,7 @@ async function send(endsMeanwhile: "session" | "account" | undefined) {
       loginUrl: () => "https://iam.example.com/login",
     },
     accounts: { find: async () => ({ id: "alice", disabled: ended === "account" }) },
+    hasFactor: async () => false,
     preferences: { getOf: async () => ({ etag: "" }) },
     forms: { issue: () => "", isValid: () => true },
     design: { view: () => ({ preferring: () => ({}) }) },

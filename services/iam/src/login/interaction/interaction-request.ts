@@ -204,8 +204,10 @@ export class InteractionRequest {
     }
     if (result.outcome === "page") return this.#stepPage(interaction, result);
     const { accountId, passwordVersion } = result.first;
+    // The browser may come back for it much later.
+    const ts = result.time ?? Math.floor(Date.now() / 1000);
     // That it has succeeded is recorded with its session: the password may have been changed meanwhile.
-    const login = { accountId, remember: true, amr: [...result.amr], passwordVersion };
+    const login = { accountId, remember: true, amr: [...result.amr], passwordVersion, ts };
     return this.#finish({ login });
   }
 

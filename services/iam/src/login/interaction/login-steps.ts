@@ -16,8 +16,8 @@ export interface LoginState {
   readonly first?: FirstStep;
   /** The secret of an app that is added, which somebody must have. */
   readonly secret?: string;
-  /** Whether it was added: only the recovery codes are left to be read. */
-  readonly isEnrolled?: boolean;
+  /** When it was added, in seconds since the epoch: only the recovery codes are left to be read. */
+  readonly enrolledTime?: number;
 }
 
 /** What happened, for the audit. */
@@ -39,6 +39,8 @@ export type StepResult =
       readonly first: FirstStep;
       /** The methods, as of RFC 8176. */
       readonly amr: readonly string[];
+      /** When the last of them was right, in seconds since the epoch; just now if absent. */
+      readonly time?: number;
       readonly event?: StepEvent;
     }
   /** Another page follows. */
@@ -93,7 +95,9 @@ export class LoginSteps {
     if (form.get("action") === "passkey") return this.#passkey(state, form);
     if (first === undefined)
       return again(state, 400, { text: "The form has expired. Send it again." });
-    if (state.isEnrolled === true) return { outcome: "done", first, amr: ["pwd", "otp", "mfa"] };
+    if (state.enrolledTime !== undefined) {
+      return { outcome: "done", first, amr: ["pwd", "otp", "mfa"], time: state.enrolledTime };
+    }
     return state.secret === undefined
       ? this.#code(state, first, form.get("code") ?? "", call)
       : this.#enroll(state, first, state.secret, form.get("code") ?? "");
@@ -183,7 +187,7 @@ export class LoginSteps {
     return {
       outcome: "page",
       status: 200,
-      state: { challenge: state.challenge, first, isEnrolled: true },
+      state: { challenge: state.challenge, first, enrolledTime: Math.floor(Date.now() / 1000) },
       codes: added.codes,
       event: { event: "second_factor.enrolled", accountId, method: "totp" },
     };

@@ -18,12 +18,12 @@ export async function stepPage(
   { state, codes = [] }: StepPage,
   form: InteractionForm & { readonly username: string },
 ): Promise<Page> {
-  const { first, secret, isEnrolled, challenge } = state;
+  const { first, secret, enrolledTime, challenge } = state;
   if (first === undefined) {
     const passkey = await factors.passkeys.requestOptions(undefined, challenge);
     return loginPage({ ...form, passkey });
   }
-  if (isEnrolled === true) return newCodesPage({ ...form, codes });
+  if (enrolledTime !== undefined) return newCodesPage({ ...form, codes });
   const { accountId } = first;
   if (secret !== undefined) {
     const { username = "" } = (await accounts.find(accountId)) ?? {};

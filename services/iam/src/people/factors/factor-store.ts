@@ -11,6 +11,7 @@ import { isStorable } from "../../ground/store/storable-text.ts";
 import type { UserTables } from "../../ground/store/user-tables.ts";
 import { lockAccount } from "../accounts/lock-account.ts";
 import { type FactorOwner, lockOwner } from "./factor-owner.ts";
+import { hasFactor } from "./has-factor.ts";
 
 /** A second factor, without what is secret. */
 export interface SecondFactor {
@@ -86,6 +87,11 @@ export class FactorStore {
       createTime: Number(create_time),
       useTime: use_time === null ? undefined : Number(use_time),
     }));
+  }
+
+  /** Whether an account has any. */
+  has(accountId: string): Promise<boolean> {
+    return hasFactor(this.#database, accountId);
   }
 
   /** The secrets of the apps of an account, with the time step of the last code. */

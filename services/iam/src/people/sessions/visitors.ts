@@ -7,6 +7,8 @@ export interface Visitor {
   readonly sessionId: string;
   /** When the person logged in last, in milliseconds since the epoch. */
   readonly loginTime: number;
+  /** Whether the login has used a second factor. */
+  readonly usedFactor: boolean;
   /** What no other browser has: the hash of the session's cookie. */
   readonly browser: string;
 }
@@ -23,6 +25,16 @@ export interface VisitorLogin {
 export interface Visitors {
   /** Who sends the request of a call; undefined if nobody is logged in, or no longer. */
   find(headers: Pick<CallHeaders, "all">, call: CallContext): Promise<Visitor | undefined>;
+  /**
+   * The sender of a request has just added a second factor: the login counts as one that has used it.
+   *
+   * @param methods as of RFC 8176
+   */
+  addedFactor(
+    headers: Pick<CallHeaders, "all">,
+    call: CallContext,
+    methods: readonly string[],
+  ): Promise<void>;
   /** Where a browser logs in, and comes back to the pages of the own account. */
   loginUrl(login: VisitorLogin): string;
 }

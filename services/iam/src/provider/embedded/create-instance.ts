@@ -42,6 +42,7 @@ export function createInstance(
     context,
     pages,
     errors: oidc.errors,
+    policy: oidc.interactionPolicy,
   });
   const provider = new oidc.Provider(`${options.publicUrl}${PROVIDER_PATH}`, configuration);
   fixOrigin(provider, options.publicUrl);

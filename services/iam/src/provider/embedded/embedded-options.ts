@@ -6,7 +6,7 @@ import type { PageDesign } from "../../pages/page-design.ts";
 import type { Accounts } from "../../people/accounts/accounts.ts";
 import type { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
 import type { LoginAttempts } from "../../people/accounts/throttle/login-attempts.ts";
-import type { Factors } from "../../people/factors/factors.ts";
+import type { ProviderFactors } from "../../people/factors/provider-factors.ts";
 import type { Revocations } from "../../people/sessions/revocations.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
 import type { KeyMaker, SigningKeyTimes } from "./keys/signing-keys.ts";
@@ -16,13 +16,6 @@ import type { ServiceAccountLogins } from "./service-accounts/account-client.ts"
 export interface ProviderLog {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-}
-
-/** The second factors, and what a login by one needs of the account. */
-export interface ProviderFactors {
-  readonly factors: Factors;
-  /** The version of the password of an enabled account; undefined for another one. */
-  readonly passwordVersion: (accountId: string) => Promise<number | undefined>;
 }
 
 /** Clients that may be changed while the provider runs. */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { AUTHORIZATION_PATH, OWN_ACCOUNT_PATH } from "../../config/provider-paths.ts";
 import { cookieOf, type RequestHeaders } from "../../pages/cookie-values.ts";
+import { usesFactor } from "../../people/factors/has-factor.ts";
 import type { Visitor, VisitorLogin, Visitors } from "../../people/sessions/visitors.ts";
 import type { ProviderCall } from "../identity-provider.ts";
 import { hash } from "./adapter/sealed-documents.ts";
@@ -19,9 +20,8 @@ export class EmbeddedVisitors implements Visitors {
   }
 
   async find(headers: RequestHeaders, call: ProviderCall): Promise<Visitor | undefined> {
-    const { publicUrl } = this.#provider.options;
-    const cookie = cookieOf(headers, sessionCookieName(publicUrl));
-    if (cookie === undefined || cookie === "") return undefined;
+    const cookie = this.#cookieOf(headers);
+    if (cookie === undefined) return undefined;
     const browser = this.#provider.browserOf(headers);
     const { provider } = await this.#provider.current();
     const session = await this.#provider.within({ call, browser }, () =>
@@ -32,8 +32,31 @@ export class EmbeddedVisitors implements Visitors {
       accountId: session.accountId,
       sessionId: session.uid,
       loginTime: session.loginTs * 1000,
+      usedFactor: usesFactor(session.amr),
       browser: hash(cookie),
     };
+  }
+
+  async addedFactor(
+    headers: RequestHeaders,
+    call: ProviderCall,
+    methods: readonly string[],
+  ): Promise<void> {
+    const cookie = this.#cookieOf(headers);
+    if (cookie === undefined) return;
+    const browser = this.#provider.browserOf(headers);
+    const userAgent = headers.all("user-agent").join();
+    const { provider } = await this.#provider.current();
+    await this.#provider.within({ call, browser, userAgent }, async () => {
+      const session = await provider.Session.find(cookie);
+      if (session === undefined) return;
+      session.amr = [...new Set([...(session.amr ?? []), ...methods])];
+      await session.persist();
+    });
+  }
+
+  #cookieOf(headers: RequestHeaders): string | undefined {
+    return cookieOf(headers, sessionCookieName(this.#provider.options.publicUrl)) || undefined;
   }
 
   /**

@@ -13,6 +13,7 @@ import {
   sessionCookieName,
 } from "./embedded-options.ts";
 import { ALGORITHM, type SigningKey } from "./keys/signing-keys.ts";
+import { loginPolicy } from "./request/login-policy.ts";
 import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
 import { RESPONSE_TYPE } from "./response-forms.ts";
@@ -29,6 +30,7 @@ const INTERACTION_SECONDS = 1800;
 const DEVICE_CODE_SECONDS = 600;
 
 type OidcErrors = typeof import("oidc-provider")["errors"];
+type OidcPolicy = typeof import("oidc-provider")["interactionPolicy"];
 
 /** What the configuration is made of. */
 export interface ConfigurationParts {
@@ -38,6 +40,7 @@ export interface ConfigurationParts {
   readonly context: AdapterContext;
   readonly pages: Pages;
   readonly errors: OidcErrors;
+  readonly policy: OidcPolicy;
 }
 
 const FETCH_TIMEOUT_MS = 3000;
@@ -193,7 +196,10 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       return found;
     },
     loadExistingGrant: (ctx) => loadGrant(ctx, declared),
-    interactions: { url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}` },
+    interactions: {
+      url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}`,
+      policy: loginPolicy(parts.policy, options.factors),
+    },
     // Gateways ask for no `offline_access`, yet refresh.
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     // A device stays logged in when the browser that has approved it logs out.

@@ -3,7 +3,7 @@ import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { STYLE_SOURCE } from "../../../src/pages/style-sheet.ts";
 import { Browser, fieldOf } from "../../support/browser.ts";
-import { ALICE } from "../../support/memory-accounts.ts";
+import { ALICE, PASSWORD } from "../../support/memory-accounts.ts";
 import {
   begin,
   CALLBACK,
@@ -49,6 +49,26 @@ test("a person logs in by the code flow with PKCE, and comes back [IDP-1]", asyn
   });
   expect(tokens.refresh_token).toEqual(expect.any(String));
   expect(tokens.expires_in).toBe(300);
+});
+
+test("auth_time is when the password was right, and not when the browser came back [FACTOR-6]", async () => {
+  const browser = new Browser(iam.origin);
+  const begun = await begin(configuration, { max_age: "3600" });
+  const page = await browser.open(begun.url.href);
+  const form = { action: "login", username: "alice", password: PASSWORD };
+  const body = new URLSearchParams({ ...form, form_token: fieldOf(page, "form_token") });
+  const sent = await browser.request(page.url, { method: "POST", body });
+  const entered = Date.now() / 1000;
+  const { now } = Date;
+  Date.now = () => now() + 1_200_000;
+  try {
+    const back = await browser.open(sent.headers.get("location") ?? "");
+    const claims = (await redeem(configuration, back.url, begun)).claims();
+    expect(claims?.auth_time).toBeLessThanOrEqual(entered);
+    expect(claims?.iat).toBeGreaterThan(entered + 1000);
+  } finally {
+    Date.now = now;
+  }
 });
 
 const WHOSE = ["id", "owner", "sid", "sub", "subject_type"];

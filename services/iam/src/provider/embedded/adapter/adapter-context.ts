@@ -2,6 +2,8 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Transaction } from "svc-access/database";
 import type { ProviderTables } from "../../../ground/store/provider-tables.ts";
 import type { Accounts } from "../../../people/accounts/accounts.ts";
+import { usesFactor } from "../../../people/factors/has-factor.ts";
+import type { ProviderFactors } from "../../../people/factors/provider-factors.ts";
 import { clientDetails, recordEvent } from "../request/provider-events.ts";
 import { type CompletedLogin, type Payload, requestScope } from "../request/request-scope.ts";
 import type { ProviderStores } from "./provider-stores.ts";
@@ -28,8 +30,15 @@ export interface AdapterContext {
   /** A token or code was used again: its grant has ended. */
   reused(reuse: Reuse): Promise<void>;
   /**
+   * Whether a login that the request completes is enough for an account, as to the roles that require a second factor:
+   * it may have waited since the password was right.
+   *
+   * @throws AuthzError where nobody can say
+   */
+  isLoginEnough(accountId: string): Promise<boolean>;
+  /**
    * Whether a session of an account may be stored: a login that the request completes needs the password
-   * with which it began.
+   * with which it began, and has used a second factor if, and only if, the account has one.
    */
   mayStore(transaction: Transaction<ProviderTables>, accountId: string): Promise<boolean>;
   /** The session of an account is stored: a login that the request completes has succeeded. */
@@ -69,7 +78,10 @@ const REUSE_EVENTS: Readonly<Record<string, ReuseEvent>> = {
 /** What the adapters of a provider need of the request under way. */
 export function adapterContext(
   { errors, Provider }: Oidc,
-  options: ReusedTokensOptions & { readonly accounts: Pick<Accounts, "holdPassword"> },
+  options: ReusedTokensOptions & {
+    readonly accounts: Pick<Accounts, "holdPassword">;
+    readonly factors?: Pick<ProviderFactors, "factors" | "isHeld">;
+  },
   { revocations }: Pick<ProviderStores, "revocations">,
 ): AdapterContext {
   const allowed = new TokenRevocations(options.database, options.now);
@@ -99,10 +111,23 @@ export function adapterContext(
       model === "ReplayDetection"
         ? new errors.InvalidClientAuth("client assertion tokens must only be used once")
         : new errors.InvalidGrant("it was already used"),
+    async isLoginEnough(accountId) {
+      const scope = requestScope.getStore();
+      const login = scope?.completedLogin;
+      if (scope === undefined || login?.newAt === undefined || login.accountId !== accountId)
+        return true;
+      if (login.usesFactor || options.factors === undefined) return true;
+      return !(await options.factors.factors.isRequired(accountId, scope.call.signal));
+    },
     async mayStore(transaction, accountId) {
       const login = requestScope.getStore()?.completedLogin;
       if (login === undefined || login.accountId !== accountId) return true;
-      return options.accounts.holdPassword(transaction, accountId, login.passwordVersion);
+      const { passwordVersion, usesFactor, newAt } = login;
+      if (!(await options.accounts.holdPassword(transaction, accountId, passwordVersion)))
+        return false;
+      if (newAt === undefined || options.factors === undefined) return true;
+      // One may have been added or removed since the password was right.
+      return usesFactor === (await options.factors.isHeld(accountId, transaction));
     },
     loginStored(accountId) {
       const scope = requestScope.getStore();
@@ -156,10 +181,11 @@ export function adapterContext(
 function loginOf({ result, prompt, params }: Payload): CompletedLogin | undefined {
   const { login } = (result ?? {}) as { readonly login?: Payload };
   if (login === undefined) return undefined;
-  const { accountId, passwordVersion } = login;
+  const { accountId, passwordVersion, amr } = login;
   return {
     accountId: String(accountId),
     passwordVersion: typeof passwordVersion === "number" ? passwordVersion : -1,
+    usesFactor: usesFactor(amr),
     // The result of a consent has the login before it too.
     ...((prompt as Payload | undefined)?.["name"] === "login"
       ? { newAt: String((params as Payload | undefined)?.["client_id"]) }

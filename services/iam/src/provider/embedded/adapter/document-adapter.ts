@@ -67,6 +67,8 @@ export class DocumentAdapter {
     const approval = approvalOf(this.#model, payload);
     const store = (tx: Transaction<ProviderTables>) => saveDocument(tx, document);
     if (seen !== undefined && document.parent_id === null) {
+      // Outside of the transaction, which would hold the account while the engine is asked.
+      if (!(await this.#context.isLoginEnough(seen.accountId))) throw this.#context.sessionEnded();
       const isSaved = await this.#sessions.save(seen, {
         mayStore: async (tx) => {
           // The tokens of a device belong to no session that is known to have ended.

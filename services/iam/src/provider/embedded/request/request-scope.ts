@@ -40,6 +40,8 @@ export interface CompletedLogin {
   readonly accountId: string;
   /** Of the password that was entered. */
   readonly passwordVersion: number;
+  /** Whether it has used a second factor. */
+  readonly usesFactor: boolean;
   /** The client that it was begun at; absent where it was completed by an earlier request, such as before a consent. */
   readonly newAt?: string;
 }
