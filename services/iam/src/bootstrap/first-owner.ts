@@ -1,6 +1,7 @@
 import type { AuditRecorder, CallContext } from "svc-access/runtime";
 import { type BootstrapLink, type BootstrapLinks, GRACE_MS } from "./bootstrap-links.ts";
 import type { LinkClaims } from "./link-claims.ts";
+import { resumeEach } from "./resume-each.ts";
 import type { UsedLinks } from "./used-links.ts";
 import type { ZoneOwners } from "./zone-owners.ts";
 
@@ -67,19 +68,21 @@ export class FirstOwner {
 
   /** Completes what a process has begun that has ended, and forgets what came to nothing. */
   async resume(signal: AbortSignal, now = Date.now()): Promise<void> {
-    const { links, claims, owners, recorder } = this.#options;
-    for (const link of await links.begun()) {
-      if (signal.aborted) return;
-      if (!link.isClaimed) continue;
-      const { accountId, hash, expireTime, isUsed } = link;
-      if (isUsed) {
-        await this.#settle(hash, accountId, signal);
-      } else if (await owners.hasMark(hash, accountId, signal)) {
-        await this.#record(link, accountId, { signal, audit: recorder });
-        await this.#settle(hash, accountId, signal);
-      } else if (expireTime + GRACE_MS < now) {
-        await claims.giveUp(hash);
-      }
+    const begun = await this.#options.links.begun();
+    await resumeEach(begun, signal, (link) => this.#resume(link, signal, now));
+  }
+
+  async #resume(link: BootstrapLink, signal: AbortSignal, now: number): Promise<void> {
+    const { claims, owners, recorder } = this.#options;
+    const { accountId, hash, expireTime, isUsed, isClaimed } = link;
+    if (!isClaimed) return;
+    if (isUsed) {
+      await this.#settle(hash, accountId, signal);
+    } else if (await owners.hasMark(hash, accountId, signal)) {
+      await this.#record(link, accountId, { signal, audit: recorder });
+      await this.#settle(hash, accountId, signal);
+    } else if (expireTime + GRACE_MS < now) {
+      await claims.giveUp(hash);
     }
   }
 

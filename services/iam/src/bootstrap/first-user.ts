@@ -8,6 +8,7 @@ import { passwordProblem } from "../people/accounts/passwords/password-rules.ts"
 import { usernameProblem } from "../people/accounts/username-problem.ts";
 import { type BootstrapLink, type BootstrapLinks, GRACE_MS } from "./bootstrap-links.ts";
 import type { FieldProblems, FirstUserFields } from "./bootstrap-pages.ts";
+import { resumeEach } from "./resume-each.ts";
 import type { UsedLinks } from "./used-links.ts";
 import type { ZoneOwners } from "./zone-owners.ts";
 
@@ -62,12 +63,13 @@ export class FirstUser {
     form: FirstUserForm,
     { signal, audit }: Pick<CallContext, "signal" | "audit">,
   ): Promise<FirstUserResult> {
-    const { links, owners, used, hasher } = this.#options;
+    const { links, owners, used, hasher, accounts } = this.#options;
     const problems = await this.#problems(link, form);
     if (Object.keys(problems).length > 0) return { outcome: "invalid", problems };
     const { username, displayName, email, password } = form;
     const passwordHash = await hasher.hash(password, signal);
     const account: NewAccount = { username, displayName, email, passwordHash };
+    await accounts.assertOpen();
     if (!(await links.begin(link, account))) return this.#repeated(link, account);
     const { zone, accountId, hash } = link;
     const isOwner =
@@ -84,18 +86,25 @@ export class FirstUser {
 
   /** Completes what a process has begun that has ended, and forgets what came to nothing. */
   async resume(signal: AbortSignal, now = Date.now()): Promise<void> {
-    const { links, owners, used, recorder } = this.#options;
-    for (const link of await links.begun()) {
-      if (signal.aborted) return;
-      if (link.pending === undefined) continue;
-      if (await owners.hasOwner(link.zone, signal, link.accountId)) {
-        await used.record(link, link.accountId, recorder);
-        await this.#finish(link, link.pending);
-      } else if (link.expireTime + GRACE_MS < now) {
-        await links.end(link.hash);
-      }
+    const { links } = this.#options;
+    try {
+      await resumeEach(await links.begun(), signal, (link) => this.#resume(link, signal, now));
+    } finally {
+      if (!signal.aborted) await links.removeExpired();
     }
-    await links.removeExpired();
+  }
+
+  async #resume(link: BootstrapLink, signal: AbortSignal, now: number): Promise<void> {
+    const { links, owners, used, recorder, accounts } = this.#options;
+    if (link.pending === undefined) return;
+    if (await owners.hasOwner(link.zone, signal, link.accountId)) {
+      // Its user would belong to this organization: a replica of its own completes it.
+      if (link.zone !== accounts.organization) return;
+      await used.record(link, link.accountId, recorder);
+      await this.#finish(link, link.pending);
+    } else if (link.expireTime + GRACE_MS < now) {
+      await links.end(link.hash);
+    }
   }
 
   async #finish(link: BootstrapLink, account: NewAccount): Promise<FirstUserResult> {

@@ -52,8 +52,11 @@ export async function openBootstrap(context: PartContext): Promise<ServicePart> 
         // Two replicas would both record what one of them completes.
         exclusive: true,
         async run(signal) {
-          await owner.resume(signal);
-          await user.resume(signal);
+          try {
+            await owner.resume(signal);
+          } finally {
+            await user.resume(signal);
+          }
         },
       },
     ],

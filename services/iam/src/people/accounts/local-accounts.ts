@@ -35,17 +35,18 @@ type NewAccountTables = Kysely<Pick<UserTables, "iam_users" | "iam_user_organiza
 
 /** The local users in the database. */
 export class LocalAccounts {
+  /** `iam.organization`, which all of them belong to. */
+  readonly organization: string;
   readonly #database: Kysely<UserTables>;
-  readonly #organization: string;
   readonly #now: () => number;
 
   /**
-   * @param organization `iam.organization`, which all of them belong to
+   * @param organization `iam.organization`
    * @param now milliseconds since the epoch
    */
   constructor(database: Kysely<UserTables>, organization: string, now: () => number = Date.now) {
     this.#database = database;
-    this.#organization = organization;
+    this.organization = organization;
     this.#now = now;
   }
 
@@ -60,13 +61,24 @@ export class LocalAccounts {
   async create(
     account: NewAccount,
     id: string = randomUUID(),
-    database: NewAccountTables = this.#database.$pickTables<
-      "iam_users" | "iam_user_organization"
-    >(),
+    database: NewAccountTables = this.#newAccounts(),
   ): Promise<LocalAccount | undefined> {
     const { isTransaction } = database;
     const create = (tx: NewAccountTables) => this.#create(tx, account, id);
     return isTransaction ? create(database) : database.transaction().execute(create);
+  }
+
+  /**
+   * Checks that accounts can be made here, before anything else is made for one.
+   *
+   * @throws ServiceError FAILED_PRECONDITION, as `create`
+   */
+  async assertOpen(): Promise<void> {
+    await this.#holdOrganization(this.#newAccounts());
+  }
+
+  #newAccounts(): NewAccountTables {
+    return this.#database.$pickTables<"iam_users" | "iam_user_organization">();
   }
 
   async #create(
@@ -111,7 +123,7 @@ export class LocalAccounts {
       .set((row) => ({ organization: row.ref("organization") }))
       .returning("organization")
       .executeTakeFirst();
-    if (stored === undefined || stored.organization === this.#organization) return;
+    if (stored === undefined || stored.organization === this.organization) return;
     throw new ServiceError(
       "FAILED_PRECONDITION",
       `the users of this database belong to ${stored.organization} since a later start: correct iam.organization of the replicas`,
@@ -240,7 +252,7 @@ export class LocalAccounts {
   }
 
   #account(row: AccountRow): LocalAccount {
-    return accountOf(row, this.#organization);
+    return accountOf(row, this.organization);
   }
 }
 
