@@ -2,7 +2,7 @@ import { ConfigurationError } from "svc-access/runtime";
 import { type LoadedIamConfig, loadIamConfig } from "../config/load-iam-config.ts";
 import { printedConfig } from "./printed-config.ts";
 import { type Format, printable, printJson, printLine } from "./run/print.ts";
-import { EXIT, say } from "./run/run-command.ts";
+import { EXIT, say, sayLines } from "./run/run-command.ts";
 
 /** Checks a configuration. @returns the exit code */
 export async function checkConfig(file: string, format: Format): Promise<number> {
@@ -17,7 +17,7 @@ export async function checkConfig(file: string, format: Format): Promise<number>
     await printLine(`${printable(file)} is valid`);
     return EXIT.done;
   }
-  say(error.message);
+  sayLines(error.message);
   return exitOf(error);
 }
 
@@ -41,7 +41,7 @@ export async function printConfig(file: string): Promise<number> {
     loaded = loadIamConfig(file);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    say(error.message);
+    sayLines(error.message);
     return exitOf(error);
   }
   await printLine(JSON.stringify(printedConfig(loaded), undefined, 2));

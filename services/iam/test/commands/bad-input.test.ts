@@ -185,7 +185,7 @@ describe("a login [CMD-3]:", () => {
     server: "http://127.0.0.1:1021",
     issuer: "http://127.0.0.1:1021/v1/iam/oidc",
     clientId: "a client",
-    accessToken: "a token",
+    accessToken: "a-token",
     // A whole run may take many minutes on a busy machine.
     expires: Date.now() + 86_400_000,
     organizationId: "acme",

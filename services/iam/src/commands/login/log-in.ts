@@ -2,7 +2,8 @@ import { PROVIDER_PATH } from "../../config/provider-paths.ts";
 import { CommandError } from "../run/command-error.ts";
 import { type Format, printable, printJson } from "../run/print.ts";
 import { EXIT, problemOf, say } from "../run/run-command.ts";
-import { type DeviceCode, logInByDevice, revokeLogin, type Tokens } from "./device-login.ts";
+import { type DeviceCode, logInByDevice, revokeLogin } from "./device-login.ts";
+import type { Tokens } from "./issuer-answers.ts";
 import {
   type LoginPerson,
   personOfLogin,

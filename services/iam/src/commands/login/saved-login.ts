@@ -13,6 +13,8 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { CommandError } from "../run/command-error.ts";
 import { unreadable } from "../run/input.ts";
+import { isPrivate } from "./server-url.ts";
+import { isAccessToken, isRefreshToken } from "./token-texts.ts";
 
 /** A login that commands use until it ends. */
 export interface SavedLogin {
@@ -104,12 +106,22 @@ export function readLogin(file = loginFile()): SavedLogin | undefined {
   }
 }
 
-/** Stores the login at once: another command sees the former one or this one. */
+/**
+ * Stores the login at once: another command sees the former one or this one.
+ *
+ * @throws CommandError if the file cannot be written, or could not be read again
+ */
 export function writeLogin(login: SavedLogin, file = loginFile()): void {
+  const text = `${JSON.stringify(login)}\n`;
+  if (Buffer.byteLength(text) > MAX_BYTES || parse(text) === undefined) {
+    throw new CommandError(
+      `the login cannot be stored, since what ${login.server} says of it is not a login, or has more than ${MAX_BYTES} bytes: check the address`,
+    );
+  }
   const fresh = `${file}.${randomUUID()}`;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(fresh, `${JSON.stringify(login)}\n`, { mode: 0o600, flag: "wx" });
+    writeFileSync(fresh, text, { mode: 0o600, flag: "wx" });
     renameSync(fresh, file);
   } catch (error) {
     try {
@@ -148,12 +160,19 @@ function parse(text: string): SavedLogin | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;
   const hasTexts = TEXTS.every((name) => typeof fields[name] === "string");
-  const { server, issuer, expires, refreshToken } = fields;
+  const { server, issuer, accessToken, expires, refreshToken } = fields;
+  // It is sent to these, and printed by svc-iam token, whoever has written the file.
   const isValid =
     hasTexts &&
-    [server, issuer].every((url) => URL.canParse(url as string)) &&
+    [server, issuer].every((url) => isPrivateUrl(url as string)) &&
+    isAccessToken(accessToken as string) &&
     typeof expires === "number" &&
     Math.abs(expires) <= LAST_MS &&
-    (refreshToken === undefined || typeof refreshToken === "string");
+    (refreshToken === undefined ||
+      (typeof refreshToken === "string" && isRefreshToken(refreshToken)));
   return isValid ? (value as SavedLogin) : undefined;
+}
+
+function isPrivateUrl(text: string): boolean {
+  return URL.canParse(text) && isPrivate(new URL(text));
 }

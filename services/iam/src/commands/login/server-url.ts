@@ -13,7 +13,7 @@ export function serverOrigin(text: string): string {
       `${JSON.stringify(text)} is not the address of a server: write iam.public_url of its configuration, such as https://iam.example.com`,
     );
   }
-  if (url.protocol === "http:" && !isLoopback(url)) {
+  if (!isPrivate(url)) {
     throw new CommandError(
       `${url.origin} would get the login without TLS: write https://${url.host}`,
     );
@@ -28,11 +28,15 @@ export function serverOrigin(text: string): string {
  */
 export function assertIssuer(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === "https:") return;
-  if (url?.protocol === "http:" && isLoopback(url)) return;
+  if (url !== undefined && isPrivate(url)) return;
   throw new CommandError(
     `--issuer ${JSON.stringify(text)} is not the URL of an identity provider: write https://id.example.com`,
   );
+}
+
+/** Whether what is sent to a URL stays private: by TLS, or because it does not leave this machine. */
+export function isPrivate(url: URL): boolean {
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url));
 }
 
 /** Whether a URL is one of this machine, where http:// stays private. */

@@ -12,6 +12,11 @@ export function printable(text: string): string {
   return text.replace(UNSAFE, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** Text of others as a part of a message: line breaks are spaces, and what a terminal would act on is escaped. */
+export function oneLine(text: string): string {
+  return printable(text.replace(/\s*[\n\r\u2028\u2029]+\s*/g, " "));
+}
+
 /** Writes a line of the result, and waits for a slow reader. */
 export async function printLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");

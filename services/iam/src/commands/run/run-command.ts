@@ -1,3 +1,4 @@
+import { oneLine, printable } from "./print.ts";
 import { refusalText } from "./refusal.ts";
 
 /**
@@ -15,6 +16,9 @@ const FORESEEN: ReadonlySet<string> = new Set([
   "UnsealError",
   "UnusableSecretError",
 ]);
+
+/** Of these, whose lines are made of printable texts, the message has a line for each problem. */
+const OF_SEVERAL_LINES: ReadonlySet<string> = new Set(["ConfigurationError", "StartUpError"]);
 
 /** What a person can do where the operating system refuses something. */
 const OF_SYSTEM: Readonly<Record<string, string>> = {
@@ -46,16 +50,22 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
   try {
     process.exitCode = await command();
   } catch (error) {
-    const { message, stack = message } = error as Error;
-    say(problemOf(error as Error) ?? stack);
+    const { name, message, stack = message } = error as Error;
+    const problem = problemOf(error as Error);
+    if (problem === undefined || OF_SEVERAL_LINES.has(name)) sayLines(problem ?? stack);
+    else say(problem);
     process.exitCode = EXIT.failed;
   }
 }
 
-/** Prints a message for the person who runs a command. */
+/** Prints a message for the person who runs a command: one line, since a server may have written a part of it. */
 export function say(text: string): void {
-  // Of a database, a file or a server, it may hold anything.
-  process.stderr.write(`svc-iam: ${text.replace(/[^\P{Cc}\n\t]/gu, "\ufffd")}\n`);
+  process.stderr.write(`svc-iam: ${oneLine(text)}\n`);
+}
+
+/** Prints a message of the program itself that has a line for each of several problems. */
+export function sayLines(text: string): void {
+  process.stderr.write(`svc-iam: ${text.split("\n").map(printable).join("\n")}\n`);
 }
 
 /** What a person must fix, in one line for one problem; undefined for a defect of the program. */
