@@ -1,7 +1,8 @@
 /** What a user name may be, so that no two names of different users look the same (RFC 8265). */
+import { directionProblem } from "./name-direction.ts";
 
 const MOST_CHARACTERS = 64;
-const FORM = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}._@+-]*[\p{L}\p{N}\p{M}])?$/u;
+const FORM = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}._@+-]*[\p{L}\p{N}])?\p{M}*$/u;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 /** Letters and digits of another width, which RFC 8265 maps: they are how some keyboards write plain ones. */
 const OTHER_WIDTH = /(?=[\uff01-\uffee])[\p{L}\p{N}]/gu;
@@ -23,9 +24,11 @@ export function usernameProblem(username: string): string | undefined {
   if (!FORM.test(username)) {
     return "must consist of letters, digits and . _ @ + -, and begin and end with a letter or digit";
   }
-  return isIdentifier(username.replace(OTHER_WIDTH, plain))
-    ? undefined
-    : "must have the plain form of each letter and digit, such as fi in place of ﬁ";
+  const name = username.replace(OTHER_WIDTH, plain);
+  if (!isIdentifier(name)) {
+    return "must have the plain form of each letter and digit, such as fi in place of ﬁ";
+  }
+  return directionProblem(name);
 }
 
 function isIdentifier(name: string): boolean {

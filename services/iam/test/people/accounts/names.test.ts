@@ -31,12 +31,24 @@ test.each([
   "김철수",
   "रवि",
   "דוד",
+  "א1",
+  "דוד.כהן-2",
+  "דָּוִד",
+  "דָּ",
+  "محمد١٢",
+  "محمد۱۲",
+  "ߊߋ߁",
+  "a1۱",
+  "۱۲",
+  "a\u0301",
 ])("%j can be a user name", (name) => expect(usernameProblem(name)).toBeUndefined());
 
 const FORM =
   "must consist of letters, digits and . _ @ + -, and begin and end with a letter or digit";
 const INVISIBLE = "must not contain invisible characters";
 const PLAIN = "must have the plain form of each letter and digit, such as fi in place of ﬁ";
+const DIRECTION =
+  "must, with right-to-left letters or digits, begin with such a letter, and have no other letters and one kind of digits";
 
 test.each([
   ["", "is required"],
@@ -75,10 +87,92 @@ test.each([
   ["alice\ue000", FORM],
   ["alice\0", FORM],
   ["alice#member", FORM],
+  ["alice.\u0301", FORM],
+  ["דוד.\u05b4", FORM],
+  ["\u05b4דוד", FORM],
+  ["1א", DIRECTION],
+  ["１א", DIRECTION],
+  ["aא", DIRECTION],
+  ["אa", DIRECTION],
+  ["אaב", DIRECTION],
+  ["a.א", DIRECTION],
+  ["א@example", DIRECTION],
+  ["אद", DIRECTION],
+  ["א\u0cbf", DIRECTION],
+  ["א\u0903", DIRECTION],
+  ["א佐", DIRECTION],
+  ["a١", DIRECTION],
+  ["١٢", DIRECTION],
+  ["١ب", DIRECTION],
+  ["ب١1", DIRECTION],
+  ["ب١۱", DIRECTION],
+  ["a١۱", DIRECTION],
+  ["١۱", DIRECTION],
+  ["ب1۱", DIRECTION],
+  ["߁ߊ", DIRECTION],
+  ["a߁", DIRECTION],
+  ["\u{10d40}a", DIRECTION],
+  // Contextual characters, also where RFC 5892 has them (A.1 to A.7).
+  ["ب\u200cب", INVISIBLE],
+  ["क्\u200dष", INVISIBLE],
+  ["l·l", FORM],
+  ["͵α", FORM],
+  ["א׳", FORM],
+  ["א״ב", FORM],
+  ["ア・ア", FORM],
   ["*", FORM],
   ["<b>", FORM],
   ["a".repeat(65), "must have at most 64 characters"],
 ])("%j cannot: %s", (name, problem) => expect(usernameProblem(name)).toBe(problem));
+
+/** Characters by their Bidi_Class, as Unicode has it. */
+const CLASSES: Readonly<Record<string, readonly string[]>> = {
+  L: ["a", "佐"],
+  R: ["א", "ߊ"],
+  AL: ["ب"],
+  AN: ["١"],
+  EN: ["1", "۱"],
+  NSM: ["\u05b4"],
+  CS: ["."],
+  ES: ["+"],
+  ON: ["_"],
+};
+const CLASS_OF = new Map(
+  Object.entries(CLASSES).flatMap(([type, all]) => all.map((one) => [one, type] as const)),
+);
+
+/** RFC 5893, section 2, rule by rule, for names to which RFC 8265 applies it. */
+function followsBidiRule(name: string): boolean {
+  const types = [...name].map((one) => CLASS_OF.get(one) ?? expect.fail());
+  const has = (...some: string[]) => types.some((type) => some.includes(type));
+  if (!has("R", "AL", "AN")) return true;
+  const last = types.findLast((type) => type !== "NSM") ?? "";
+  const [first = ""] = types;
+  return (
+    ["R", "AL"].includes(first) &&
+    !has("L") &&
+    ["R", "AL", "EN", "AN"].includes(last) &&
+    !(has("EN") && has("AN"))
+  );
+}
+
+/** All names of up to so many of the characters. */
+function* namesOf(length: number, characters: readonly string[]): Generator<string> {
+  if (length === 0) return yield "";
+  for (const rest of namesOf(length - 1, characters)) {
+    if (rest.length === length - 1) for (const one of characters) yield rest + one;
+    yield rest;
+  }
+}
+
+test("of all names, those that break the Bidi Rule are refused, and for it no others but with two kinds of digits", () => {
+  const wrong = [...namesOf(4, [...CLASS_OF.keys()])].filter((name) => {
+    const problem = usernameProblem(name);
+    if (!followsBidiRule(name)) return problem === undefined;
+    return problem === DIRECTION && !(name.includes("1") && name.includes("۱"));
+  });
+  expect(wrong).toEqual([]);
+});
 
 test.each([
   ["Alice", "alice"],
