@@ -2,6 +2,7 @@ import type { ClientConfig } from "pg";
 import { Client } from "../../common/drivers/pg.ts";
 import { DatabaseError } from "../database-error.ts";
 import { parametersOf } from "./postgres-parameters.ts";
+import { settingsProblems } from "./postgres-tls.ts";
 import {
   driverUrl,
   postgresMachineProblems,
@@ -32,8 +33,11 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
   // pg parses any other text as the name of a database on a host "base".
   if (url !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(url)) throw unreadable();
   const problems =
-    url === undefined ? [] : [...postgresUrlProblems(url), ...postgresMachineProblems(url)];
-  if (problems.length > 0) throw refused(problems.join("; it "));
+    url === undefined
+      ? settingsProblems(given)
+      : [...postgresUrlProblems(url), ...postgresMachineProblems(url)];
+  const what = url === undefined ? "connection" : "URL";
+  if (problems.length > 0) throw refused(problems.join("; it "), what);
   const config: ClientConfig = {
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     query_timeout: QUERY_TIMEOUT,
@@ -68,6 +72,6 @@ function unreadable(): DatabaseError {
   return refused(`cannot be read: write ${URL_FORM}`);
 }
 
-function refused(why: string): DatabaseError {
-  return new DatabaseError("FAILED_PRECONDITION", `the URL of the PostgreSQL database ${why}`);
+function refused(why: string, what = "URL"): DatabaseError {
+  return new DatabaseError("FAILED_PRECONDITION", `the ${what} of the PostgreSQL database ${why}`);
 }

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import type { ClientConfig } from "pg";
 import { type Parameter, parametersOf, sslModeProblem } from "./postgres-parameters.ts";
 
 const FILES = ["sslrootcert", "sslcert", "sslkey"] as const;
@@ -53,24 +54,45 @@ export function contradictions(url: string): readonly string[] {
 /** The parameters that decide on TLS, whatever the environment says. */
 const DECIDES: ReadonlySet<string> = new Set(["ssl", "sslmode", ...FILES]);
 
-/** A URL without a mode has that of the environment; the driver turns TLS off for one that it does not know. */
+/** What decides on TLS other than the environment. */
+interface TlsChoice {
+  /** Whether it says so itself. */
+  readonly isMade: boolean;
+  readonly host: string | undefined;
+}
+
+/** A URL without a mode has that of the environment. */
 export function environmentProblems(url: string): readonly string[] {
-  const mode = process.env["PGSSLMODE"] ?? "";
-  const isDecided = parametersOf(url).some(
-    ([name, value]) =>
-      DECIDES.has(name) ||
-      (name === "sslnegotiation" && value === "direct") ||
-      // A Unix socket has no TLS.
-      (name === "host" && value.startsWith("/")),
+  const parameters = parametersOf(url);
+  const isMade = parameters.some(
+    ([name, value]) => DECIDES.has(name) || (name === "sslnegotiation" && value === "direct"),
   );
-  if (mode === "" || isDecided || url.startsWith("socket:")) return [];
+  const host = parameters.find(([name]) => name === "host")?.[1];
+  if (url.startsWith("socket:")) return [];
+  const mode = unknownMode({ isMade, host: host ?? writtenHost(url) });
+  return mode === undefined ? [] : [`has no sslmode, and ${mode}; write sslmode in the URL`];
+}
+
+/** Likewise, of the settings of the driver. */
+export function settingsProblems({ ssl, host }: ClientConfig): readonly string[] {
+  const mode = unknownMode({ isMade: ssl !== undefined, host });
+  return mode === undefined ? [] : [`has no ssl, and ${mode}; write ssl in the settings`];
+}
+
+/** What the environment has for a mode that does not exist, if it decides: the driver turns TLS off for it. */
+function unknownMode({ isMade, host }: TlsChoice): string | undefined {
+  const mode = process.env["PGSSLMODE"] ?? "";
+  // A Unix socket has no TLS.
+  const isSocket = (host || (process.env["PGHOST"] ?? "")).startsWith("/");
+  if (mode === "" || isMade || isSocket) return undefined;
   const why = sslModeProblem(mode);
-  const shown = JSON.stringify(mode);
-  return why === undefined
-    ? []
-    : [
-        `has no sslmode, and PGSSLMODE=${shown} in the environment ${why}; write sslmode in the URL`,
-      ];
+  return why && `PGSSLMODE=${JSON.stringify(mode)} in the environment ${why}`;
+}
+
+/** The host before the path of a URL: that of a socket is escaped. */
+function writtenHost(url: string): string {
+  const [, host = ""] = /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^/?]*)/.exec(url) ?? [];
+  return host.replace(/%2f/gi, "/");
 }
 
 /** The problems of the files that the parameters for TLS name. Node.js ignores a file without a CA. */

@@ -132,8 +132,56 @@ describe("parameters that would be ignored, or do not fit together, are refused"
         "postgres:///db?host=/run/postgresql",
         "socket:/run/postgresql?db=db",
         "/run/postgresql db",
+        "postgres://%2Frun%2Fpostgresql/db",
+        "postgres://u:p%40@%2frun%2fpostgresql:5433/db?connect_timeout=2",
       ];
       for (const url of decided) expect(postgresMachineProblems(url), url).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  test.each([
+    ["postgres://u:%2Fp@h/db", {}],
+    ["postgres://%2Frun@h/db", {}],
+    ["postgres://h/%2Frun", {}],
+    ["postgres://%2Frun/db?host=h", {}],
+    ["postgres:///db", {}],
+    ["postgres:///db", { PGHOST: "h" }],
+    ["postgres://h/db", { PGHOST: "/run/postgresql" }],
+  ])("a misspelt PGSSLMODE counts for %s with %j, which is no socket", (url, env) => {
+    vi.stubEnv("PGHOST", undefined);
+    for (const [name, value] of Object.entries({ PGSSLMODE: "requre", ...env })) {
+      vi.stubEnv(name, value);
+    }
+    try {
+      expect(postgresMachineProblems(url)).toHaveLength(1);
+      vi.stubEnv("PGHOST", "/run/postgresql");
+      expect(postgresMachineProblems("postgres:///db")).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  test("a misspelt PGSSLMODE counts for the settings of the driver", () => {
+    vi.stubEnv("PGSSLMODE", "requre");
+    try {
+      for (const settings of [
+        { host: "h", database: "db" },
+        { host: "h", ssl: undefined },
+      ]) {
+        expect(() => postgresAddress(settings)).toThrow(
+          `the connection of the PostgreSQL database has no ssl, and PGSSLMODE="requre" in the environment must be one of ${MODES}`,
+        );
+      }
+      for (const settings of [
+        { host: "h", ssl: false },
+        { host: "h", ssl: true },
+        { host: "h", ssl: { rejectUnauthorized: true } },
+        { host: "/run/postgresql" },
+      ]) {
+        expect(postgresAddress({ database: "db", ...settings }).place).toContain("db at");
+      }
     } finally {
       vi.unstubAllEnvs();
     }
