@@ -110,6 +110,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium [PAGE-2, PAGE-4]", (
     await tab.enter('input[name="password"]', PASSWORD);
     await tab.click('button[value="login"]');
     expect(await tab.text()).toContain("Zugriff erlauben?");
+    expect(await tab.text()).toContain("Sie darf dort alles, was Sie selbst dürfen.");
     await auditPage(tab, "consent");
     const begun = await fetch(at("/v1/iam/oidc/device/auth"), {
       method: "POST",

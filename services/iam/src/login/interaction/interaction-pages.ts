@@ -72,7 +72,7 @@ ${
   };
 }
 
-/** What the scopes give a client. */
+/** What the scopes tell a client of the person. What its tokens can do at services does not depend on them. */
 const SCOPE_TEXTS: Readonly<Record<string, MessageKey>> = {
   openid: "your user id",
   profile: "your name, user name and organization",
@@ -95,6 +95,7 @@ export function consentPage(
 <ul>
 ${form.scopes.map((scope) => html`<li>${texts.translate(SCOPE_TEXTS[scope] ?? scope)}</li>`)}
 </ul>
+<p>${say("At the services that accept {client}, it acts as you: it may do there all that you may do.", { client })}</p>
 ${summary(texts, form)}
 <form method="post">
 ${formToken(form.token)}

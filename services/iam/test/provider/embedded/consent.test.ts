@@ -40,6 +40,9 @@ test("a public client gets tokens after consent, and is not asked for again [IDP
   const asked = await enter(browser, await browser.open(begun.url.href));
   expect(asked.text).toContain("<strong>Foreign &amp; Co</strong> asks alice for:");
   expect(asked.text).toContain("your e-mail address");
+  expect(asked.text).toContain(
+    "<strong>Foreign &amp; Co</strong>, it acts as you: it may do there all that you may do.",
+  );
   const back = await browser.submit(asked, { action: "consent" });
   const tokens = await redeem(configuration, back.url, begun);
   expect(tokens.claims()?.sub).toBe(ALICE.id);
