@@ -121,6 +121,8 @@ export async function openIdentity(
       authenticate: (attempt) => logins.authenticate(attempt),
       holdPassword: (transaction, id, version) =>
         accounts.holdPassword(transaction as unknown as AccountTable, id, version),
+      endLogins: (transaction, id) =>
+        accounts.endLogins(transaction as unknown as AccountTable, id),
     },
     serviceAccounts,
     design,

@@ -45,4 +45,8 @@ export class MemoryAccounts implements Accounts {
   async holdPassword(_: unknown, id: string, passwordVersion: number): Promise<boolean> {
     return this.accounts.has(id) && passwordVersion === this.passwordVersion;
   }
+
+  async endLogins(): Promise<void> {
+    this.passwordVersion++;
+  }
 }

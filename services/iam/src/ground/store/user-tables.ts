@@ -19,7 +19,7 @@ export interface UserTables extends UserOrganizationTables {
     readonly avatar_url: string;
     /** In the PHC string format; null where the user has no password. */
     readonly password_hash: string | null;
-    /** Counts the changes of the password. */
+    /** Counts the changes of the password, and how often all logins were ended: one that began before does not count. */
     readonly password_version: Generated<number>;
     /** 0 or 1. */
     readonly disabled: number;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { searchKey } from "../../ground/store/user-search-keys.ts";
 import { type AccountTable, accountOf, type LocalAccount } from "./account-row.ts";
 import { usernameKey } from "./account-texts.ts";
+import { endLogins } from "./end-logins.ts";
 import { displayColumns } from "./local-accounts.ts";
 import { lockAccount } from "./lock-account.ts";
 
@@ -76,7 +77,7 @@ export class AccountChanges {
     disabled: boolean,
   ): Promise<LocalAccount | undefined> {
     // Logins that have begun with the password end, also if it is enabled again before they are complete.
-    if (disabled) await this.#endLogins(database, id);
+    if (disabled) await endLogins(database, id);
     return this.#set(database, id, { disabled: disabled ? 1 : 0 });
   }
 
@@ -86,7 +87,7 @@ export class AccountChanges {
    * @returns false where there is no such account
    */
   async markDeleted(database: AccountTable, id: string): Promise<boolean> {
-    await this.#endLogins(database, id);
+    await endLogins(database, id);
     const marked = await this.#set(database, id, {
       // No user name has a colon.
       username_key: `deleted:${id}`,
@@ -94,14 +95,6 @@ export class AccountChanges {
       deleted_time: this.#now(),
     });
     return marked !== undefined;
-  }
-
-  async #endLogins(database: AccountTable, id: string): Promise<void> {
-    await database
-      .updateTable("iam_users")
-      .set((row) => ({ password_version: row("password_version", "+", 1) }))
-      .where("id", "=", id)
-      .execute();
   }
 
   async #set(

@@ -51,4 +51,6 @@ export interface Accounts {
     id: string,
     passwordVersion: number,
   ): Promise<boolean>;
+  /** Ends the logins of an account that are under way: none of them may be stored once the transaction has ended. */
+  endLogins(transaction: Transaction<ProviderTables>, id: string): Promise<void>;
 }

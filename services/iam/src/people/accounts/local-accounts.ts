@@ -6,6 +6,7 @@ import { searchKey } from "../../ground/store/user-search-keys.ts";
 import type { UserTables } from "../../ground/store/user-tables.ts";
 import { type AccountRow, type AccountTable, accountOf, type LocalAccount } from "./account-row.ts";
 import { usernameKey } from "./account-texts.ts";
+import { endLogins } from "./end-logins.ts";
 import { holdPassword } from "./hold-password.ts";
 
 /** A new account; its fields are valid. */
@@ -239,6 +240,11 @@ export class LocalAccounts {
   /** As the function: whether an account is enabled, and its password still has a version. */
   holdPassword(database: AccountTable, id: string, version?: number): Promise<boolean> {
     return holdPassword(database, id, version);
+  }
+
+  /** As the function: ends the logins of an account that are under way. */
+  endLogins(database: AccountTable, id: string): Promise<void> {
+    return endLogins(database, id);
   }
 
   /** Replaces a hash by one of the same password, unless the password was changed meanwhile. */

@@ -3,7 +3,11 @@ import type { ProviderDatabase } from "../../ground/store/provider-database.ts";
 import type { ProviderTables } from "../../ground/store/provider-tables.ts";
 import { isStorable } from "../../ground/store/storable-text.ts";
 import { type LoginSession, type SeenSession, sessionOf, sessionRow } from "./login-session.ts";
-import { removeAccountDocuments, removeSessionDocuments } from "./remove-documents.ts";
+import {
+  removeAccountDocuments,
+  removeSessionDocuments,
+  type SessionEnd,
+} from "./remove-documents.ts";
 import type { Revocations } from "./revocations.ts";
 import type { EndedWithChange } from "./user-sessions.ts";
 
@@ -129,15 +133,19 @@ export class Sessions {
    * @param accountId whose session it must be
    * @returns the session; undefined if there is none
    */
-  async end(id: string, accountId: string): Promise<LoginSession | undefined> {
+  async end(
+    id: string,
+    accountId: string,
+    end: SessionEnd = { keepsCodes: false },
+  ): Promise<LoginSession | undefined> {
     if (!isStorable(id)) return undefined;
-    const ended = await this.#end(id, accountId);
+    const ended = await this.#end(id, accountId, end);
     if (ended !== undefined) await this.#revocations.announce();
     return ended;
   }
 
   /** Ends a session; `announce` of the revocations is left to the caller. */
-  #end(id: string, accountId: string): Promise<LoginSession | undefined> {
+  #end(id: string, accountId: string, end: SessionEnd): Promise<LoginSession | undefined> {
     return this.#database.transaction(async (tx) => {
       const row = await tx
         .updateTable("iam_sessions")
@@ -154,6 +162,7 @@ export class Sessions {
         tx,
         id,
         clients.map(({ grantId }) => grantId),
+        end,
       );
       await this.#revocations.add(
         tx,
@@ -163,13 +172,8 @@ export class Sessions {
     });
   }
 
-  /**
-   * Ends the sessions of an account.
-   *
-   * @param except one that continues, such as that of the caller
-   * @returns those that were ended
-   */
-  async endAll(accountId: string, except?: string): Promise<LoginSession[]> {
+  /** Ends the sessions that are left of an account. */
+  async #endAll(accountId: string, except?: string): Promise<LoginSession[]> {
     const ended: LoginSession[] = [];
     let after = "";
     for (;;) {
@@ -178,7 +182,7 @@ export class Sessions {
       for (const id of ids) {
         after = id;
         if (id === except) continue;
-        const session = await this.#end(id, accountId);
+        const session = await this.#end(id, accountId, { keepsCodes: false });
         if (session !== undefined) ended.push(session);
       }
       // Once for all of them: it may wait for what this replica reads.
@@ -230,7 +234,7 @@ export class Sessions {
     const finish = async () => {
       await this.#revocations.announce();
       // Nobody has more, except who logs in to fill the database.
-      return [...ended, ...(await this.endAll(accountId, except?.id))];
+      return [...ended, ...(await this.#endAll(accountId, except?.id))];
     };
     return { ended, finish };
   }

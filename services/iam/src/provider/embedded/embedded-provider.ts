@@ -192,13 +192,24 @@ export class EmbeddedProvider {
   }
 
   /**
-   * Ends the sessions of an account, as `endSession` does.
+   * Ends the sessions of an account, as `endSession` does, with its logins that are under way and the codes of
+   * devices that have not used them yet: they would be sessions a moment later.
    *
    * @param except one that continues
    * @returns how many were ended
    */
   async endSessions(accountId: string, except?: string): Promise<number> {
-    return this.sessionsEnded(accountId, await this.sessions.endAll(accountId, except));
+    const { accounts } = this.#options;
+    const known = except === undefined ? [] : await this.sessions.list(accountId);
+    const ended = await this.sessions.endWith(
+      accountId,
+      async (tx) => {
+        await accounts.endLogins(tx, accountId);
+        return true;
+      },
+      known.find(({ id }) => id === except),
+    );
+    return this.sessionsEnded(accountId, (await ended?.finish()) ?? []);
   }
 
   /** Has clients notified of sessions that have ended, and records it. @returns how many they are */

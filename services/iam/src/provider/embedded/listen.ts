@@ -53,7 +53,7 @@ export function listen(
     if (ctx.oidc.params?.["logout"] === undefined) return;
     const { accountId, uid } = ctx.oidc.session ?? {};
     if (accountId === undefined || uid === undefined) return;
-    mustHold(sessions.end(uid, accountId));
+    mustHold(sessions.end(uid, accountId, { keepsCodes: true }));
     recordEvent(options, { event: "login.logged_out", riskLevel: "LOW", accountId });
   });
   provider.on("authorization.success", (ctx) => {

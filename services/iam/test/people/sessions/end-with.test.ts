@@ -119,15 +119,15 @@ describe.each([
     return (await accounts.create({ ...user, passwordHash: "" })) ?? expect.fail();
   }
 
-  test("the end of several is announced once, and that of none is not", async () => {
+  test("the end of several is announced once", async () => {
     const { first, id } = await begin();
     for (const session of ["one", "two", "three"]) await logIn(first, id, session);
     let announced = 0;
     first.revocations.onNew(async () => {
       announced++;
     });
-    expect(await first.sessions.endAll(id)).toHaveLength(3);
-    expect(await first.sessions.endAll(id)).toEqual([]);
+    const ended = await first.sessions.endWith(id, change(first, id));
+    expect(await ended?.finish()).toHaveLength(3);
     expect(announced).toBe(1);
   });
 

@@ -185,8 +185,9 @@ export class DocumentAdapter {
     const rotated = model === "RefreshToken" ? this.#context.rotatedRefreshToken() : undefined;
     // A device code is found by its user code, and is stored again then.
     const kept = SECRET_IDS.has(model) && model !== "DeviceCode" ? stored : { ...stored, jti };
-    // Others outlive the session in which they were approved.
-    const isBound = payload["expiresWithSession"] === true;
+    // Other tokens outlive the session in which they were approved; the code of a device may not.
+    const isBound =
+      payload["expiresWithSession"] === true || approvalOf(model, payload) !== undefined;
     return {
       model,
       id: stays,
