@@ -40,6 +40,7 @@ export class FactorsSection implements AccountSection {
   readonly needsFreshLogin = true;
   readonly messages: Readonly<Record<string, MessageKey>> = {
     added: "The factor was added.",
+    known: "This app was added. If you have not seen your recovery codes, make new ones below.",
     removed: "The factor was removed.",
   };
   readonly #options: FactorsSectionOptions;
@@ -91,6 +92,8 @@ export class FactorsSection implements AccountSection {
     const { factors } = this.#options;
     const added = await factors.addApp(visit.visitor, secret, form.get("code") ?? "");
     if (added === "lost_owner") return LOGGED_OUT;
+    // Such as after a double click, whose first answer, with the recovery codes, the browser did not show.
+    if (added === "known") return { done: "known" };
     return added === undefined
       ? this.#appPage(visit, secret, 400, WRONG_CODE)
       : this.#added(visit, "totp", added.codes);

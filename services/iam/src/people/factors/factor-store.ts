@@ -46,10 +46,10 @@ export interface FactorAddition {
 export type LostOwner = "lost_owner";
 
 /**
- * What became of an addition: `first` replaced the recovery codes; `refused` if the account has too many, or
- * the passkey is known; `not_first` if the account has factors.
+ * What became of an addition: `first` replaced the recovery codes; `known` if the account has an app with the secret;
+ * `refused` if it has too many, or the passkey is known; `not_first` if the account has factors.
  */
-export type AdditionResult = "first" | "further" | "refused" | "not_first" | LostOwner;
+export type AdditionResult = "first" | "further" | "known" | "refused" | "not_first" | LostOwner;
 
 /** The tables of the store: those of the accounts and sessions are locked. */
 export type FactorDatabase = Kysely<
@@ -96,12 +96,7 @@ export class FactorStore {
 
   /** The secrets of the apps of an account, with the time step of the last code. */
   async apps(accountId: string) {
-    const rows = (await rowsOf(this.#database, accountId)).filter(({ kind }) => kind === "totp");
-    return rows.map(({ id, secret, counter }) => ({
-      id,
-      secret: this.#box.open(secret ?? "", placeOf(id)),
-      lastStep: Number(counter),
-    }));
+    return this.#appsOf(await rowsOf(this.#database, accountId));
   }
 
   /** The passkeys of an account. */
@@ -121,11 +116,14 @@ export class FactorStore {
     return row && passkeyOf(row);
   }
 
-  /** Adds the secret of an app. */
+  /** Adds the secret of an app, once: a code would count once for each copy. */
   async addApp(secret: string, step: number, addition: FactorAddition): Promise<AdditionResult> {
     const id = randomUUID();
     const sealed = this.#box.seal(secret, placeOf(id));
-    return this.#add({ id, kind: "totp", secret: sealed, counter: step }, addition);
+    const row = { id, kind: "totp", secret: sealed, counter: step } as const;
+    return this.#add(row, addition, (known) =>
+      this.#appsOf(known).some((one) => one.secret === secret),
+    );
   }
 
   /** Adds a passkey of the account. */
@@ -220,14 +218,27 @@ export class FactorStore {
     return numDeletedRows > 0n;
   }
 
+  #appsOf(rows: readonly SecondFactorsTable[]) {
+    return rows
+      .filter(({ kind }) => kind === "totp")
+      .map(({ id, secret, counter }) => ({
+        id,
+        secret: this.#box.open(secret ?? "", placeOf(id)),
+        lastStep: Number(counter),
+      }));
+  }
+
+  /** @param isKnown whether one of the factors of the account is the same */
   async #add(
     row: NewFactor,
     { owner, firstCodes, onlyAsFirst = false }: FactorAddition,
+    isKnown: (factors: readonly SecondFactorsTable[]) => boolean = () => false,
   ): Promise<AdditionResult> {
     const { accountId } = owner;
     return this.#owned<AdditionResult>(owner, async (tx) => {
       const known = await rowsOf(tx, accountId);
       if (onlyAsFirst && known.length > 0) return "not_first";
+      if (isKnown(known)) return "known";
       if (known.filter(({ kind }) => kind === row.kind).length >= MOST) return "refused";
       const empty = { secret: null, credential_id: null, public_key: null, use_time: null };
       const { numInsertedOrUpdatedRows = 0n } = await tx

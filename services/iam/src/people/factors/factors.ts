@@ -96,8 +96,8 @@ export class Factors {
   /**
    * Adds an authenticator app whose secret somebody has just got.
    *
-   * @returns the recovery codes, if it is the first factor; undefined if the code is another one, or the account has
-   * too many
+   * @returns the recovery codes, if it is the first factor; `known` if the account has it; undefined if the code is
+   * another one, or the account has too many
    */
   async addApp(owner: FactorOwner, secret: string, code: string) {
     const added = await this.#addApp(secret, code, { owner });
@@ -105,8 +105,9 @@ export class Factors {
   }
 
   /** Adds the first factor of an account; likewise. @returns `not_first` if it has one */
-  addFirstApp(owner: FactorOwner, secret: string, code: string) {
-    return this.#addApp(secret, code, { owner, onlyAsFirst: true });
+  async addFirstApp(owner: FactorOwner, secret: string, code: string) {
+    const added = await this.#addApp(secret, code, { owner, onlyAsFirst: true });
+    return added === "known" ? "not_first" : added;
   }
 
   /** Adds a passkey that a browser has made; likewise. */
@@ -115,7 +116,7 @@ export class Factors {
     const addition = { owner, firstCodes: hashes };
     const result = await this.passkeys.add(response, challenge, addition);
     const added = addedOf(result, codes);
-    return added === "not_first" ? undefined : added;
+    return added === "not_first" || added === "known" ? undefined : added;
   }
 
   /**
@@ -167,7 +168,7 @@ export class Factors {
 /** An addition as it is reported: the recovery codes are those of the first factor. */
 function addedOf(result: AdditionResult, codes: readonly string[]) {
   if (result === "refused") return undefined;
-  if (result === "not_first" || result === "lost_owner") return result;
+  if (result === "not_first" || result === "known" || result === "lost_owner") return result;
   return { codes: result === "first" ? codes : [] };
 }
 

@@ -124,6 +124,33 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     }
   });
 
+  test("of two additions of one app, one adds it, also later: a code counts once [FACTOR-1]", async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const secret = newTotpSecret();
+      const code = totpCode(secret, STEP - 1);
+      const addOne = (at: Factors) => at.addApp(ownerOf(ALICE), secret, code);
+      const [first, second] = await Promise.all(replicas.map(addOne));
+      expect([first, second].filter((one) => one === "known")).toHaveLength(1);
+      expect(await addOne(replicas[0])).toBe("known");
+      expect((await listed()).length).toBe(1);
+      const verify = (one: Factors) => one.verifyCode(ALICE, totpCode(secret, STEP), "203.0.113.7");
+      expect((await verify(replicas[0])).outcome).toBe("ok");
+      expect((await verify(replicas[1])).outcome).toBe("wrong");
+      await replicas[1].store.removeAll(ALICE);
+    }
+  });
+
+  test("two accounts have one secret, and one account several", async () => {
+    await addUser("bob");
+    const secret = newTotpSecret();
+    const code = totpCode(secret, STEP);
+    for (const id of [ALICE, "bob"]) {
+      expect(codesOf(await replicas[0].addApp(ownerOf(id), secret, code))).toHaveLength(10);
+    }
+    expect(await add(replicas[1])).toEqual({ codes: [] });
+    expect((await listed()).length).toBe(2);
+  });
+
   test("the limit holds for additions at once", async () => {
     const added = await Promise.all(
       Array.from({ length: 16 }, (_, at) => add(at % 2 ? replicas[0] : replicas[1])),
