@@ -92,8 +92,10 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
     async updateGroup({ group, updateMask, ...request }, context) {
       const { displayName = "", etag = "" } = group ?? {};
       const changed = changedFields(updateMask, { display_name: displayName !== "" });
-      if (changed.has("display_name")) assertDisplayName(displayName);
       const record = await groupOf(request, records);
+      // It keeps the name of before a rule on new ones.
+      const isRenamed = changed.has("display_name") && displayName !== record.displayName;
+      if (isRenamed) assertDisplayName(displayName);
       await places.assertManages(requirePrincipal(context), record.id, context.signal);
       if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
       const next = changed.has("display_name")

@@ -113,7 +113,7 @@ export function organizationHandlers(
         displayName: changed.has("display_name") ? displayName : record.displayName,
         websiteUrl: changed.has("website_url") ? websiteUrl : record.websiteUrl,
       };
-      refuseInvalidFields(problemsOf(fields));
+      refuseInvalidFields(problemsOf(fields, record));
       if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
       if (changed.size === 0) return { organization: organizationMessage(record) };
       const stored = await records.replace(organizationId, fields, record.etag);
@@ -150,10 +150,11 @@ export function organizationHandlers(
   };
 }
 
-function problemsOf({ displayName, websiteUrl }: OrganizationFields) {
+/** @param stored what it keeps, also of before a rule on new values */
+function problemsOf({ displayName, websiteUrl }: OrganizationFields, stored?: OrganizationFields) {
   return {
-    display_name: displayNameProblem(displayName),
-    website_url: websiteUrlProblem(websiteUrl),
+    display_name: displayName === stored?.displayName ? undefined : displayNameProblem(displayName),
+    website_url: websiteUrl === stored?.websiteUrl ? undefined : websiteUrlProblem(websiteUrl),
   };
 }
 

@@ -68,8 +68,8 @@ export function serviceAccountHandlers(
     },
 
     async updateServiceAccount(request, context) {
-      const change = changeOf(request);
       const account = await known.changeable(request.serviceAccountId, context);
+      const change = changeOf(request, account);
       const etag = request.serviceAccount?.etag ?? "";
       if (etag !== "" && etag !== account.etag) throw changedMeanwhile();
       if (Object.keys(change).length === 0) return shown(account);
@@ -100,7 +100,10 @@ function shown(account: ServiceAccount) {
 }
 
 /** @throws ServiceError INVALID_ARGUMENT for fields and values that are not valid */
-function changeOf(request: UpdateServiceAccountRequest): Partial<ServiceAccountFields> {
+function changeOf(
+  request: UpdateServiceAccountRequest,
+  account: ServiceAccount,
+): Partial<ServiceAccountFields> {
   const { displayName = "", audience = [] } = request.serviceAccount ?? {};
   const changed = changedFields(request.updateMask, {
     display_name: displayName !== "",
@@ -110,13 +113,18 @@ function changeOf(request: UpdateServiceAccountRequest): Partial<ServiceAccountF
     ...(changed.has("display_name") ? { displayName } : {}),
     ...(changed.has("audience") ? { audience } : {}),
   };
-  assertValid(change);
+  assertValid(change, account);
   return change;
 }
 
-function assertValid({ displayName, audience }: Partial<ServiceAccountFields>): void {
+/** @param stored what it keeps, also of before a rule on new names */
+function assertValid(
+  { displayName, audience }: Partial<ServiceAccountFields>,
+  stored?: ServiceAccount,
+): void {
+  const isNamed = displayName !== undefined && displayName !== stored?.displayName;
   refuseInvalidFields({
-    display_name: displayName === undefined ? undefined : displayNameProblem(displayName),
+    display_name: isNamed ? displayNameProblem(displayName) : undefined,
     audience: audience === undefined ? undefined : audienceProblem(audience),
   });
 }

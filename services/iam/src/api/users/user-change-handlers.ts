@@ -83,11 +83,12 @@ function changeOf({ user, updateMask }: UpdateUserRequest, account: LocalAccount
     avatar_url: avatarUrl !== "",
   });
   const has = (field: Parameters<typeof changed.has>[0]) => changed.has(field);
-  // A user keeps the name of before a rule on new ones, also if a client sends all fields.
+  // A user keeps the names of before a rule on new ones, also if a client sends all fields.
   const isRenamed = has("username") && username !== account.username;
+  const isShownAnew = has("display_name") && displayName !== account.displayName;
   refuseInvalidFields({
     username: isRenamed ? usernameProblem(username) : undefined,
-    display_name: has("display_name") ? displayNameProblem(displayName) : undefined,
+    display_name: isShownAnew ? displayNameProblem(displayName) : undefined,
     email: has("email") ? emailProblem(email) : undefined,
     avatar_url: has("avatar_url") ? avatarUrlProblem(avatarUrl) : undefined,
   });
