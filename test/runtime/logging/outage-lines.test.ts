@@ -16,6 +16,13 @@ function errorOf(fields: object): unknown {
 
 const ofPostgres = (error: Error) =>
   explainPostgres(error, "the database", postgresAddress("postgres://iam@127.0.0.1/iam"));
+function parseError(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error;
+  }
+}
 const sqlite = (message: string, errcode: number) =>
   Object.assign(new Error(message), { code: "ERR_SQLITE_ERROR", errcode });
 
@@ -31,6 +38,10 @@ test.each([
         cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }),
       }),
     }),
+  ],
+  [
+    "an answer that is not JSON",
+    new ServiceError("UNAVAILABLE", "the provider is down", { cause: parseError("<html>") }),
   ],
 ])("%s has no stack", (_, error) => {
   expect(error).toHaveProperty("code", "UNAVAILABLE");

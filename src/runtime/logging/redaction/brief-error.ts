@@ -2,13 +2,11 @@ import { isOfProgram as isOfPostgresProgram } from "../../../database/postgres/p
 import { isOfProgram as isOfSqliteProgram } from "../../../database/sqlite/sqlite-errors.ts";
 import { redact } from "./redaction.ts";
 
-/** What the language throws at a mistake. An HTTP client throws one, too, but with the failed connection as its cause. */
-const MISTAKES: ReadonlySet<unknown> = new Set([
-  "TypeError",
-  "RangeError",
-  "ReferenceError",
-  "SyntaxError",
-]);
+/**
+ * What the language throws at a mistake. An HTTP client throws one, too, but with the failed connection as its cause. A
+ * `SyntaxError` is none: it comes of an answer that is not JSON, such as the page of a proxy.
+ */
+const MISTAKES: ReadonlySet<unknown> = new Set(["TypeError", "RangeError", "ReferenceError"]);
 
 /**
  * An error for the log where the place in the code is known, such as while a dependency is down: without
