@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readRegularFile } from "../common/regular-file.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { buildModel } from "./check/build-model.ts";
 import { checkModel } from "./check/check-model.ts";
@@ -54,7 +54,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 export function readModelFile(file: string): ModelReading {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readRegularFile(file).toString();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const problem = UNREADABLE[code ?? ""] ?? `cannot be read: ${message}`;

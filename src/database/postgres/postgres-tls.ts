@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { ClientConfig } from "pg";
+import { readRegularFile } from "../../common/regular-file.ts";
 import { type Parameter, parametersOf, sslModeProblem } from "./postgres-parameters.ts";
 
 const FILES = ["sslrootcert", "sslcert", "sslkey"] as const;
@@ -102,7 +102,7 @@ export function fileProblems(url: string): readonly string[] {
   const names: readonly string[] = FILES;
   for (const [name, file] of parametersOf(url).filter(([name]) => names.includes(name))) {
     try {
-      texts.set(name, readFileSync(file, "utf8"));
+      texts.set(name, readRegularFile(file).toString());
     } catch (error) {
       problems.push(unreadable([name, file], error));
     }

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { IOptions } from "etcd3";
 import { Etcd3 } from "../../common/drivers/etcd3.ts";
+import { readRegularFile } from "../../common/regular-file.ts";
 import { readCertificates, readPrivateKey } from "../tls/certificate-list.ts";
 import { unreadable } from "../tls/tls-files.ts";
 
@@ -76,7 +76,7 @@ function etcdCredentials(files: EtcdCertificateFiles): Credentials | undefined {
     if (path === undefined) return undefined;
     const name = `registry.etcd.${key}`;
     try {
-      const pem = readFileSync(path);
+      const pem = readRegularFile(path);
       const problem = what(pem);
       if (problem !== undefined) problems.push(`${name} (${path}) ${problem}`);
       return pem;

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { ENGINE_KINDS } from "../../authz/engine/engine-kinds.ts";
+import { readRegularFile } from "../../common/regular-file.ts";
 import { postgresMachineProblems } from "../../database/postgres/postgres-url.ts";
 import type { ServiceConfigProblem } from "../configuration/configuration-error.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
@@ -72,7 +72,7 @@ function* checkTlsFiles(
 function problemOf(key: string, file: string, read: Content): string | undefined {
   let pem: Buffer;
   try {
-    pem = readFileSync(file);
+    pem = readRegularFile(file);
   } catch (error) {
     return unreadable(key, file, error);
   }

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { AuthzError } from "../../authz/engine/authz-error.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
 import type { SpicedbEngine } from "../../authz/spicedb/index.ts";
 import { SILENT } from "../../common/logger.ts";
+import { readRegularFile } from "../../common/regular-file.ts";
 import { MissingRightsError } from "../../database/postgres/postgres-rights.ts";
 import { assertAllRights } from "../../database/service/migrate.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
@@ -168,7 +168,7 @@ async function writeToSpicedb(
   const { spicedb, model: file } = config.security.authz;
   const engine = await openSpicedb(spicedb as SpicedbConfig, loadModel(config) as Model);
   try {
-    const text = readFileSync(file as string, "utf8");
+    const text = readRegularFile(file as string).toString();
     return (await engine.writeSchema(text, { replace: false, dryRun })).written;
   } finally {
     await engine.close();
@@ -181,7 +181,7 @@ async function openSpicedb(
 ): Promise<SpicedbEngine> {
   // Loaded on demand: its client is large.
   const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
-  const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
+  const ca = caFile === undefined ? {} : { ca: readRegularFile(caFile) };
   const section = "security.authz.spicedb";
   return createSpicedbEngine({ endpoint, token, insecure, model, section, ...ca });
 }

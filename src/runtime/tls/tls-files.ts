@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readRegularFile, readRegularFileLater } from "../../common/regular-file.ts";
 import type { ServerConfig } from "../configuration/server-config.ts";
 
 /** The part `tls` of a server's configuration. */
@@ -33,7 +32,7 @@ export function readTlsFiles(at: string, config: TlsConfig): FileReading {
   const problems: string[] = [];
   for (const [key, path] of named(config)) {
     try {
-      files[key] = readFileSync(path);
+      files[key] = readRegularFile(path);
     } catch (error) {
       problems.push(unreadable(`${at}.${key}`, path, error));
     }
@@ -47,7 +46,7 @@ export async function readTlsFilesLater(at: string, config: TlsConfig): Promise<
   const problems: string[] = [];
   for (const [key, path] of named(config)) {
     try {
-      files[key] = await readFile(path);
+      files[key] = await readRegularFileLater(path);
     } catch (error) {
       problems.push(unreadable(`${at}.${key}`, path, error));
     }

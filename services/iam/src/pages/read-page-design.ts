@@ -44,8 +44,12 @@ function readLogo(file: string): string {
 
 function contentOf(file: string): Buffer {
   try {
-    // Before it is read: it may be large.
-    if (statSync(file).size > MOST_BYTES) {
+    // Before it is read: it may be large, and a pipe would wait for its writer.
+    const stats = statSync(file);
+    if (!stats.isFile() && !stats.isDirectory()) {
+      throw problem(file, "is a pipe, a device or a socket: name a file");
+    }
+    if (stats.size > MOST_BYTES) {
       throw problem(
         file,
         `has more than ${MOST_BYTES} bytes, and is sent with every page: make it smaller`,

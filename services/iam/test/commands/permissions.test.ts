@@ -370,6 +370,35 @@ test("an import of binary data is refused on one line [CMD-3]", async () => {
   ]);
 });
 
+test.each([
+  ["relationship", "export", "--resource", "zone"],
+  ["relationship", "list", "--resource", "zone:acme"],
+  ["check", "user:alice", "owner", "zone:acme"],
+  ["who-can", "owner", "zone:acme"],
+])(
+  "%s %s shows the newest state, which another replica may have written [CMD-2]",
+  async (...args) => {
+    const engine = iam.options.engine;
+    if (engine === undefined) throw new Error("the service has no engine");
+    const { readRelationships, check } = engine;
+    const options: unknown[] = [];
+    engine.readRelationships = (filter, page, given) => {
+      options.push(given);
+      return readRelationships.call(engine, filter, page, given);
+    };
+    engine.check = (request, given) => {
+      if (request.subject.id === ids["alice"]) options.push(given);
+      return check.call(engine, request, given);
+    };
+    try {
+      expect((await line.run(...args)).stderr).not.toContain("svc-iam: the");
+    } finally {
+      Object.assign(engine, { readRelationships, check });
+    }
+    expect(options.filter((one) => (one as { newest?: boolean })?.newest === true)).not.toEqual([]);
+  },
+);
+
 test("several types are exported, as text or as JSON on lines [CMD-2]", async () => {
   const flags = ["--resource", "zone", "group", "--format", "json"];
   const { status, stdout } = await line.run("relationship", "export", ...flags);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readRegularFile } from "../../../common/regular-file.ts";
 import { type ClientTls, checkClientTls } from "./client-tls.ts";
 
 /** The files of a client's TLS, as configurations name them. */
@@ -25,7 +25,7 @@ export function readClientTls({
 
 function read(key: string, file: string): Uint8Array {
   try {
-    return readFileSync(file);
+    return readRegularFile(file);
   } catch (error) {
     throw new TypeError(`${key} (${file}) cannot be read`, { cause: error });
   }

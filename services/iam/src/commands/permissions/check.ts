@@ -11,6 +11,7 @@ import { printJson, printLine } from "../run/print.ts";
 import { jsonOf } from "../run/print-messages.ts";
 import { EXIT } from "../run/run-command.ts";
 import { explanationLines } from "./explanation-text.ts";
+import { NEWEST } from "./newest.ts";
 
 /** A question as it is written. */
 export interface Question {
@@ -33,6 +34,7 @@ export async function check(question: Question, flags: CheckFlags): Promise<numb
   await using connection = await connect();
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const request = {
+    consistency: NEWEST,
     permission,
     resource: await namedObject(connection, resource),
     ...(subject === undefined ? {} : { subject: await namedObject(connection, subject) }),

@@ -5,6 +5,7 @@ import type { Connection } from "../connection/connection.ts";
 import type { WrittenRelationship } from "../connection/references.ts";
 import { ifKnown } from "../run/if-known.ts";
 import { readPages } from "../run/pages.ts";
+import { NEWEST } from "./newest.ts";
 import { relationshipText } from "./relationship-texts.ts";
 
 /** The most relationships that are looked through for those of one relation. */
@@ -55,7 +56,7 @@ async function countOfRelation(
   const [{ resource, relation }] = wanted as readonly [WrittenRelationship];
   const { type: resourceType, id: resourceId } = resource;
   const { items, hasMore } = await readPages(MOST, async (page) => {
-    const query = { ...page, resourceType, resourceId, relation };
+    const query = { ...page, resourceType, resourceId, relation, consistency: NEWEST };
     const found = await service.listRelationships(query, { signal });
     return { items: found.relationships, next: found.nextPageToken };
   });

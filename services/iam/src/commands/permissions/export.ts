@@ -8,6 +8,7 @@ import { printable, printJson, printLine } from "../run/print.ts";
 import { jsonOf } from "../run/print-messages.ts";
 import { EXIT, say } from "../run/run-command.ts";
 import { withinRate } from "../run/within-rate.ts";
+import { NEWEST } from "./newest.ts";
 import { relationshipText } from "./relationship-texts.ts";
 import { MOST } from "./relationships.ts";
 
@@ -28,7 +29,7 @@ export async function exportRelationships(
   for (const resourceType of types) {
     let pageToken = "";
     do {
-      const query = { resourceType, pageSize: MOST, pageToken };
+      const query = { resourceType, pageSize: MOST, pageToken, consistency: NEWEST };
       const page = await withinRate(() => service.listRelationships(query));
       for (const relationship of page.relationships) {
         if (format === "json") await printJson(jsonOf(RelationshipSchema, relationship));

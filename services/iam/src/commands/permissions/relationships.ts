@@ -22,6 +22,7 @@ import { printList } from "../run/print-messages.ts";
 import { advising } from "../run/refusal.ts";
 import { EXIT, say } from "../run/run-command.ts";
 import { countExisting } from "./existing.ts";
+import { NEWEST } from "./newest.ts";
 import { objectText, subjectText } from "./relationship-texts.ts";
 
 /** The most relationships of one write. */
@@ -51,7 +52,7 @@ export async function listRelationships(flags: RelationshipListFlags): Promise<n
     : written;
   const service = connection.client(IAMAuthorizationService, IAMAuthorizationServiceRoutes);
   const listed = await readPages(limit, async (page) => {
-    const query = { ...page, resourceType, resourceId, relation };
+    const query = { ...page, resourceType, resourceId, relation, consistency: NEWEST };
     const found = await service.listRelationships(query);
     return { items: found.relationships, next: found.nextPageToken };
   });

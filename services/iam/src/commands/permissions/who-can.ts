@@ -13,6 +13,7 @@ import type { ListFlags } from "../run/flags.ts";
 import { readPages } from "../run/pages.ts";
 import { printList, type Shown } from "../run/print-messages.ts";
 import { EXIT, say } from "../run/run-command.ts";
+import { NEWEST } from "./newest.ts";
 import { relationshipText, subjectText } from "./relationship-texts.ts";
 
 /** The flags of `svc-iam who-can`. */
@@ -46,7 +47,10 @@ export async function whoCan(
   const resource = await namedObject(connection, written);
   let isIncomplete = false;
   const listed = await readPages<AccessEntry>(limit, async (page) => {
-    const found = await service.listAccess({ ...page, resource, permission, subjectType });
+    const found = await service.listAccess({
+      ...page,
+      ...{ resource, permission, subjectType, consistency: NEWEST },
+    });
     isIncomplete ||= found.incomplete;
     return { items: found.entries, next: found.nextPageToken };
   });

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { EncryptionKeyError, EncryptionKeys } from "./encryption-keys.ts";
 
 /** Where the encryption keys come from. */
@@ -8,6 +8,9 @@ export interface EncryptionKeySource {
   /** `environment` of the configuration. */
   readonly environment: string;
 }
+
+/** More than the keys of many years. */
+const MOST_BYTES = 64 * 1024;
 
 /**
  * Reads the encryption keys of the configuration.
@@ -22,6 +25,16 @@ export function readEncryptionKeys({ file, environment }: EncryptionKeySource): 
     );
   }
   try {
+    // Before it is read: that of a pipe would wait, and a large one take all memory.
+    const stats = statSync(file);
+    if (!stats.isFile() && !stats.isDirectory()) {
+      throw new EncryptionKeyError("it is a pipe, a device or a socket; name a file");
+    }
+    if (stats.size > MOST_BYTES) {
+      throw new EncryptionKeyError(
+        `it has more than ${MOST_BYTES} bytes; name the file of the keys`,
+      );
+    }
     return EncryptionKeys.parse(readFileSync(file, "utf8"));
   } catch (error) {
     if (error instanceof EncryptionKeyError) {
