@@ -152,7 +152,11 @@ const REFUSED: readonly [string, Answers, RegExp][] = [
     { metadata: { token_endpoint: "\r\nsvc-iam: ok" } },
     /its token_endpoint is "\\\\?r/,
   ],
-  ["a token endpoint that is not a text", { metadata: { token_endpoint: 1 } }, /token_endpoint is 1,/],
+  [
+    "a token endpoint that is not a text",
+    { metadata: { token_endpoint: 1 } },
+    /token_endpoint is 1,/,
+  ],
   [
     "the device endpoint elsewhere",
     { metadata: { device_authorization_endpoint: "http://192.0.2.2/device" } },
