@@ -9,6 +9,17 @@ const DAY_NS = 86_400 * SECOND_NS;
 const MIN_SECRET = 32;
 
 const text = z.string().min(1, "must not be empty").max(1024);
+/** A name that people read on pages: nothing in it may turn or break what is around it. */
+const shownName = (most: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, "must not be empty")
+    .max(most)
+    .regex(
+      /^[^\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]*$/u,
+      "must not contain control characters, also those that change the direction of text",
+    );
 const uuid = z.uuid("must be a UUID").transform((id) => id.toLowerCase());
 const days = (fallback: number) =>
   z
@@ -58,7 +69,7 @@ const login = z.strictObject({
 export const clientConfig = z
   .strictObject({
     id: uuid,
-    name: z.string().trim().min(1).max(128),
+    name: shownName(128),
     flows: z
       .array(z.enum(["code", "device", "service_account"]))
       .min(1)
@@ -146,7 +157,7 @@ export const iamSection = z.strictObject({
   pages: z
     .strictObject({
       /** The name of the product. */
-      name: z.string().trim().min(1, "must not be empty").max(64).default("Identity and access"),
+      name: shownName(64).default("Identity and access"),
       /** A file with its logo: PNG, JPEG, WebP or SVG. */
       logo_file: z.string().min(1, "must not be empty").optional(),
     })

@@ -119,6 +119,7 @@ async function openEmbedded({
   const { client_id: clientId, redirect_uris: redirectUris, scopes } = iam.login;
   const callback = `${iam.public_url}${CALLBACK_PATH}`;
   const own = new OwnClient({
+    name: iam.pages.name,
     clientId,
     redirectUris: [
       ...new Set([

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { StartUpError } from "svc-access/runtime";
 import { PageDesign } from "./page-design.ts";
+import { pictureType } from "./picture-type.ts";
 
 /** The section `iam.pages`. */
 export interface PagesConfig {
@@ -13,17 +14,6 @@ export interface PagesConfig {
 /** It is a part of every page. */
 const MOST_BYTES = 64 * 1024;
 
-/** How files of the types begin. SVG is text, and is shown as a picture, which runs no scripts. */
-const TYPES: readonly (readonly [type: string, begins: RegExp])[] = [
-  ["image/png", /^\x89PNG\r\n\x1a\n/],
-  ["image/jpeg", /^\xff\xd8\xff/],
-  ["image/webp", /^RIFF[\s\S]{4}WEBP/],
-  [
-    "image/svg+xml",
-    /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[\s\S]*?\?>\s*)?(?:<!--[\s\S]*?-->\s*)*<svg[\s>]/,
-  ],
-];
-
 /**
  * The look of the pages, from the configuration.
  *
@@ -35,9 +25,13 @@ export function readPageDesign({ name, logo_file: file }: PagesConfig): PageDesi
 
 function readLogo(file: string): string {
   const content = contentOf(file);
-  const type = TYPES.find(([, begins]) => begins.test(content.toString("latin1")))?.[0];
+  // SVG is shown as a picture, too, which runs no scripts.
+  const type = pictureType(content);
   if (type === undefined) {
-    throw problem(file, "is not a PNG, JPEG, WebP or SVG picture: name another file");
+    throw problem(
+      file,
+      'is not a PNG, JPEG or WebP picture, nor SVG with xmlns="http://www.w3.org/2000/svg": name another file',
+    );
   }
   return `data:${type};base64,${content.toString("base64")}`;
 }

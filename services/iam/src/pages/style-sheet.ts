@@ -16,7 +16,8 @@ font:1rem/1.5 system-ui,sans-serif;overflow-wrap:break-word}
 header,main,footer,nav{max-width:26rem;margin:0 auto}
 .wide header,.wide main,.wide footer,.wide nav{max-width:46rem}
 header{display:flex;align-items:center;gap:.75rem;padding:1rem 0;font-weight:600}
-header img{max-height:2.5rem;max-width:10rem}
+header img{max-height:2.5rem;max-width:min(10rem,50%)}
+header span{min-width:0;overflow-wrap:anywhere}
 main{background:var(--card);border:1px solid var(--soft);border-radius:.75rem;padding:1.25rem}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}
 h2{font-size:1.15rem;margin:1.75rem 0 .5rem}

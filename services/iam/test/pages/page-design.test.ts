@@ -21,12 +21,24 @@ function fileOf(content: string | Buffer): string {
   return file;
 }
 
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
+const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+
 describe("a logo [PAGE-6]", () => {
   test.each<[string, () => string, string]>([
     ["that does not exist", () => join(folder, "none.png"), "cannot be read"],
     ["that is a folder", () => folder, "cannot be read"],
-    ["that is HTML", () => fileOf("<html><svg></svg>"), "is not a PNG, JPEG, WebP or SVG"],
-    ["that is empty", () => fileOf(""), "is not a PNG, JPEG, WebP or SVG"],
+    ["that is HTML", () => fileOf("<html><svg></svg>"), "is not a PNG, JPEG or WebP picture"],
+    ["that is empty", () => fileOf(""), "is not a PNG, JPEG or WebP picture"],
+    ["that only begins as a PNG", () => fileOf(PNG.subarray(0, 12)), "is not a PNG"],
+    ["that is SVG without its namespace", () => fileOf("<svg></svg>"), "nor SVG with xmlns="],
+    ["that has a comment without an end", () => fileOf(`<!-- ${SVG}`), "is not a PNG"],
+    ["that has a document type without an end", () => fileOf("<!DOCTYPE svg ["), "is not a PNG"],
+    [
+      "that is HTML after many comments",
+      () => fileOf(`${"<!-- a -->\n".repeat(4000)}<html>`),
+      "is not a PNG",
+    ],
     ["that is large", () => fileOf(Buffer.alloc(65_537)), "has more than 65536 bytes"],
   ])("%s is refused at the start, with the fix", (_, file, problem) => {
     expect(() => readPageDesign({ name: "Acme", logo_file: file() })).toThrow(
@@ -35,10 +47,19 @@ describe("a logo [PAGE-6]", () => {
   });
 
   test.each<[string, Buffer]>([
-    ["image/png", Buffer.from("89504e470d0a1a0a00", "hex")],
+    ["image/png", PNG],
     ["image/jpeg", Buffer.from("ffd8ffe0", "hex")],
     ["image/webp", Buffer.from("RIFF0000WEBPVP8 ")],
-    ["image/svg+xml", Buffer.from(`<?xml version="1.0"?><!-- x --><svg xmlns="x"></svg>`)],
+    ["image/svg+xml", Buffer.from(`<?xml version="1.0"?><!-- x -->${SVG}`)],
+    ["image/svg+xml", Buffer.from(`\ufeff<!-- x -->\n<!-- y -->${SVG}`)],
+    [
+      "image/svg+xml",
+      Buffer.from(`<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x.dtd">\n${SVG}`),
+    ],
+    ["image/svg+xml", Buffer.from(`<!DOCTYPE svg [ <!ENTITY a ">"> ]>\n${SVG}`)],
+    ["image/svg+xml", Buffer.from(SVG.replace("<svg xmlns", "<s:svg xmlns:s"))],
+    ["image/svg+xml", Buffer.from(`\ufeff${SVG}`, "utf16le")],
+    ["image/svg+xml", Buffer.from(`\ufeff${SVG}`, "utf16le").swap16()],
   ])("of type %s is a part of the pages, which may show no other picture", (type, content) => {
     const response = shown(readPageDesign({ name: "Acme", logo_file: fileOf(content) }));
     const source = `data:${type};base64,${content.toString("base64")}`;

@@ -40,6 +40,7 @@ export interface LoginHandlersOptions {
 const EXPIRED: MessageKey =
   "It has expired, was already completed, or began in another browser. Cookies must be allowed.";
 const REFUSED: MessageKey = "The identity provider has refused it.";
+const DENIED: MessageKey = "It was cancelled, or the identity provider has refused it.";
 const UNAVAILABLE: MessageKey =
   "The identity provider does not answer. Try again in a few minutes.";
 /** Longer than any code or state. */
@@ -111,7 +112,8 @@ async function completeLogin(
   // What `error` says is for developers, and whoever made the link can choose it.
   if (code === undefined || query.has("error")) {
     await failure("denied");
-    return view.response(400, failedLoginPage(REFUSED), { "Set-Cookie": ended });
+    const problem = single(query, "error") === "access_denied" ? DENIED : REFUSED;
+    return view.response(400, failedLoginPage(problem), { "Set-Cookie": ended });
   }
   try {
     const issuer = single(query, "iss");

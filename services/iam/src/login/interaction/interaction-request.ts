@@ -143,7 +143,8 @@ export class InteractionRequest {
   async #login(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {
     const { accounts } = this.#embedded.options;
     const { clientAddress: address, signal, deadline } = this.#call;
-    const username = form.get("username") ?? "";
+    // Keyboards of phones add a space after a word that they complete; no user name has one at an end.
+    const username = (form.get("username") ?? "").trim();
     const password = form.get("password") ?? "";
     this.#entered = username;
     const client = String(interaction.params["client_id"]);

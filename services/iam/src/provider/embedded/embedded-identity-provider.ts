@@ -17,6 +17,8 @@ import type { EmbeddedProvider } from "./embedded-provider.ts";
 
 /** How this service is a client of its own provider. */
 export interface OwnClientOptions {
+  /** `iam.pages.name`, by which people know the service. */
+  readonly name: string;
   /** UUID. */
   readonly clientId: string;
   readonly redirectUris: readonly string[];
@@ -34,10 +36,10 @@ export class OwnClient {
 
   /** How the provider knows it. */
   declaration(): ClientDeclaration {
-    const { clientId, redirectUris } = this.#options;
+    const { name, clientId, redirectUris } = this.#options;
     return {
       id: clientId,
-      name: "Identity and access",
+      name,
       flows: ["code"],
       secret: this.#secret,
       redirectUris,
