@@ -149,7 +149,7 @@ describe("parameters that would be ignored, or do not fit together, are refused"
     ["postgres:///db", {}],
     ["postgres:///db", { PGHOST: "h" }],
     ["postgres://h/db", { PGHOST: "/run/postgresql" }],
-  ])("a misspelt PGSSLMODE counts for %s with %j, which is no socket", (url, env) => {
+  ])("a misspelt PGSSLMODE counts for %s with %j, which is not a socket", (url, env) => {
     vi.stubEnv("PGHOST", undefined);
     for (const [name, value] of Object.entries({ PGSSLMODE: "requre", ...env })) {
       vi.stubEnv(name, value);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => iam.stop());
 
-test("it adds one app, and the person is told how to get recovery codes [FACTOR-1, FACTOR-2]", async () => {
+test("it adds one app, and the page says how to get recovery codes [FACTOR-1, FACTOR-2]", async () => {
   const browser = new Browser(iam.origin);
   const url = `${iam.origin}/v1/iam/oidc/account/factors`;
   const login = { action: "login", username: "alice", password: PASSWORD };

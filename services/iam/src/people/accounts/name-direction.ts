@@ -1,7 +1,7 @@
 /**
  * The Bidi Rule of RFC 8265 (RFC 5893, section 2) for user names, and a little more: two names with the same letters
  * and digits in another order, such as א1 and 1א, can look the same. With it no name has Arabic-Indic digits of both
- * kinds, which the contextual rules of RFC 5892 forbid (A.8, A.9); what the others of them are about is no letter or
+ * kinds, which the contextual rules of RFC 5892 forbid (A.8, A.9); what the others of them are about is not a letter or
  * digit, or invisible, and in no user name.
  */
 
