@@ -14,7 +14,7 @@ export function printable(text: string): string {
 
 /** Text of others as a part of a message: line breaks are spaces, and what a terminal would act on is escaped. */
 export function oneLine(text: string): string {
-  return printable(text.replace(/\s*[\n\r\u2028\u2029]+\s*/g, " "));
+  return printable(text.replace(/[\n\r\u2028\u2029]\s*/g, " "));
 }
 
 /** Writes a line of the result, and waits for a slow reader. */
