@@ -38,3 +38,24 @@ test("it adds one app, and the page says how to get recovery codes [FACTOR-1, FA
   expect(await kysely.selectFrom("iam_second_factors").selectAll().execute()).toHaveLength(1);
   expect(await kysely.selectFrom("iam_recovery_codes").selectAll().execute()).toHaveLength(10);
 });
+
+test("in a login it leads to the code, and says how to get recovery codes [FACTOR-1, FACTOR-2]", async () => {
+  const required = await startSelf({ iam: { second_factor: { required_for: ["everyone"] } } });
+  try {
+    const browser = new Browser(required.origin);
+    const begun = await browser.open(`${required.origin}/v1/iam/oidc/account`);
+    const login = { action: "login", username: "bob", password: PASSWORD };
+    const page = await browser.submit(begun, login);
+    const secret = (/<code>([A-Z2-7 ]+)<\/code>/.exec(page.text)?.[1] ?? "").replaceAll(" ", "");
+    const code = totpCode(secret, Math.floor(Date.now() / 30_000));
+    const send = () => browser.submit(page, { action: "code", code });
+    expect((await send()).text).toContain("Your recovery codes");
+    const second = await send();
+    expect(second.text).toContain("Confirm that it is you");
+    expect(second.text).toContain("make new ones in your account");
+    const { kysely } = databaseOf(required);
+    expect(await kysely.selectFrom("iam_second_factors").selectAll().execute()).toHaveLength(1);
+  } finally {
+    await required.stop();
+  }
+});

@@ -1,3 +1,4 @@
+import type { MessageKey } from "../../pages/texts.ts";
 import type { Factors } from "../../people/factors/factors.ts";
 import { newTotpSecret } from "../../people/factors/one-time-codes.ts";
 import { newChallenge } from "../../people/factors/passkeys.ts";
@@ -8,6 +9,9 @@ export interface FirstStep {
   readonly accountId: string;
   readonly passwordVersion: number;
 }
+
+const ADDED_BEFORE: MessageKey =
+  "The app was added. Enter its next code. If you have not seen your recovery codes, make new ones in your account.";
 
 /** How far a login has come. It is sealed in the token of the form, for the browser of the login. */
 export interface LoginState {
@@ -173,6 +177,8 @@ export class LoginSteps {
     const added = await this.#factors.addFirstApp(first, secret, code);
     // Whoever has only the password must not add a factor beside one that was added meanwhile.
     if (added === "not_first") return secondStep(first);
+    // Such as after a double click, whose first answer, with the recovery codes, the browser did not show.
+    if (added === "known") return { ...secondStep(first), problem: { text: ADDED_BEFORE } };
     // Such as after a reset of the password: no code would be right any more.
     if (added === "lost_owner") {
       return again(this.begin(), 401, {
@@ -195,8 +201,8 @@ export class LoginSteps {
 }
 
 /** The page on which the second factor is asked for. */
-function secondStep(first: FirstStep): StepResult {
-  return { outcome: "page", status: 200, state: { challenge: newChallenge(), first } };
+function secondStep(first: FirstStep) {
+  return { outcome: "page" as const, status: 200, state: { challenge: newChallenge(), first } };
 }
 
 /** The same page, with why. A passkey signs another challenge. */

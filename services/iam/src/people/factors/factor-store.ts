@@ -237,8 +237,8 @@ export class FactorStore {
     const { accountId } = owner;
     return this.#owned<AdditionResult>(owner, async (tx) => {
       const known = await rowsOf(tx, accountId);
-      if (onlyAsFirst && known.length > 0) return "not_first";
       if (isKnown(known)) return "known";
+      if (onlyAsFirst && known.length > 0) return "not_first";
       if (known.filter(({ kind }) => kind === row.kind).length >= MOST) return "refused";
       const empty = { secret: null, credential_id: null, public_key: null, use_time: null };
       const { numInsertedOrUpdatedRows = 0n } = await tx

@@ -104,10 +104,9 @@ export class Factors {
     return added === "not_first" ? undefined : added;
   }
 
-  /** Adds the first factor of an account; likewise. @returns `not_first` if it has one */
-  async addFirstApp(owner: FactorOwner, secret: string, code: string) {
-    const added = await this.#addApp(secret, code, { owner, onlyAsFirst: true });
-    return added === "known" ? "not_first" : added;
+  /** Adds the first factor of an account; likewise. @returns `not_first` if it has another one */
+  addFirstApp(owner: FactorOwner, secret: string, code: string) {
+    return this.#addApp(secret, code, { owner, onlyAsFirst: true });
   }
 
   /** Adds a passkey that a browser has made; likewise. */
