@@ -6,7 +6,7 @@
  */
 
 /**
- * Where letters have the Bidi_Class R or AL, and no others: those of DerivedBidiClass.txt of Unicode 17.0, with its
+ * Where letters have the Bidi_Class R or AL, and no others: those of DerivedBidiClass.txt of Unicode 14.0, with its
  * defaults for letters of later versions.
  */
 const BLOCKS = String.raw`[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]`;
