@@ -51,9 +51,12 @@ export class ProfileSection implements AccountSection {
     const { account, call } = visit;
     const displayName = form.get("display_name") ?? "";
     const avatarUrl = form.get("avatar_url") ?? "";
+    const isRenamed = displayName !== account.displayName;
+    const isPictured = avatarUrl !== account.avatarUrl;
+    // Somebody keeps the name and the picture of before a rule on new ones.
     const problems = {
-      displayName: displayNameProblem(displayName),
-      avatarUrl: avatarUrlProblem(avatarUrl),
+      displayName: isRenamed ? displayNameProblem(displayName) : undefined,
+      avatarUrl: isPictured ? avatarUrlProblem(avatarUrl) : undefined,
     };
     const values = { ...(await this.#values(visit)), displayName, avatarUrl };
     if (problems.displayName !== undefined || problems.avatarUrl !== undefined) {

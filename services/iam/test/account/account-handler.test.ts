@@ -135,6 +135,30 @@ test("a new password that may not be set is refused, and no password is shown ag
   }
 });
 
+test("a name of before a rule on new ones stays in the profile", async () => {
+  const { kysely } = databaseOf(iam);
+  // The Hangul filler, which nobody sees.
+  const older = "\u3164";
+  const alices = kysely.updateTable("iam_users").where("username", "=", "alice");
+  await alices.set({ display_name: older }).execute();
+  const save = async (display_name: string) => {
+    const page = await alice.open(at());
+    const [form_token, etag] = [fieldOf(page, "form_token"), fieldOf(page, "etag")];
+    const picture = "https://example.com/alice.png";
+    return post(alice, "", {
+      action: "profile",
+      display_name,
+      avatar_url: picture,
+      form_token,
+      etag,
+    });
+  };
+  const kept = await save(older);
+  expect([kept.status, kept.headers.get("location")]).toEqual([303, `${ACCOUNT}?done=profile`]);
+  expect((await save(older.repeat(2))).status).toBe(400);
+  await alices.set({ display_name: "Alice" }).execute();
+});
+
 test("the session of somebody else is not ended [PAGE-9]", async () => {
   const bob = await loggedIn("bob");
   const { kysely } = databaseOf(iam);

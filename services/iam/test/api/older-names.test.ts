@@ -21,7 +21,7 @@ beforeAll(async () => {
       },
     },
   });
-  users = await startUsers(iam, ["bob"]);
+  users = await startUsers(iam, ["bob", "carol"]);
 });
 afterAll(() => iam.stop());
 
@@ -91,6 +91,19 @@ describe.each<
     const { status, body } = await patch({ displayName: `${OLDER}${OLDER}` });
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(PROBLEM)]);
   });
+});
+
+test("so does a person who changes the own profile", async () => {
+  const { kysely } = databaseOf(iam);
+  const id = users["carol"] ?? "";
+  const older = { display_name: OLDER, avatar_url: "ftp://example.com/picture" };
+  await kysely.updateTable("iam_users").set(older).where("id", "=", id).execute();
+  const patch = (body: object) => iam.call("PATCH", "/v1/iam/me", body, asUser(id));
+  const kept = await patch({ name: OLDER, avatarUrl: older.avatar_url });
+  expect(kept.status, JSON.stringify(kept.body)).toBe(200);
+  for (const other of [{ name: `${OLDER}${OLDER}` }, { avatarUrl: "ftp://example.com/other" }]) {
+    expect((await patch(other)).status).toBe(400);
+  }
 });
 
 /** Makes what is changed. */

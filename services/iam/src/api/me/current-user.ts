@@ -98,9 +98,15 @@ export class CurrentUser {
       name: name !== "",
       avatar_url: avatarUrl !== "",
     });
-    if (changed.has("name")) assertValid("name", displayNameProblem(name));
-    if (changed.has("avatar_url")) assertValid("avatar_url", avatarUrlProblem(avatarUrl));
     const own = await this.#own(principal);
+    const { profile: stored } = own;
+    // Somebody keeps the name and the picture of before a rule on new ones, also if a client sends all fields.
+    if (changed.has("name") && name !== stored?.name) {
+      assertValid("name", displayNameProblem(name));
+    }
+    if (changed.has("avatar_url") && avatarUrl !== stored?.avatarUrl) {
+      assertValid("avatar_url", avatarUrlProblem(avatarUrl));
+    }
     if (etag !== "" && etag !== own.profile?.etag) throw changedMeanwhile();
     if (changed.size === 0) {
       return messageOf(principal, own.profile, await this.#groupsOf(principal, context));
