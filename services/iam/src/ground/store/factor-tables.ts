@@ -72,3 +72,12 @@ export async function createFactorTables(db: Kysely<any>, types: ColumnTypes): P
     .addPrimaryKeyConstraint("iam_recovery_codes_key", ["account_id", "code_hash"])
     .execute();
 }
+
+/** Adds how many codes of an account were wrong. */
+// biome-ignore lint/suspicious/noExplicitAny: a migration changes the tables that a type would name
+export async function addFactorFailures(db: Kysely<any>, { whole }: ColumnTypes): Promise<void> {
+  await db.schema
+    .alterTable("iam_users")
+    .addColumn("factor_failures", whole, (column) => column.notNull().defaultTo(0))
+    .execute();
+}

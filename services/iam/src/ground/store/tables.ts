@@ -14,7 +14,12 @@ import {
   ENCRYPTION_KEY_RIGHTS,
   type EncryptionKeyTables,
 } from "./encryption-key-tables.ts";
-import { createFactorTables, FACTOR_RIGHTS, type FactorTables } from "./factor-tables.ts";
+import {
+  addFactorFailures,
+  createFactorTables,
+  FACTOR_RIGHTS,
+  type FactorTables,
+} from "./factor-tables.ts";
 import { createGroupTables, GROUP_RIGHTS, type GroupTables } from "./group-tables.ts";
 import {
   createLoginCallbackTables,
@@ -89,6 +94,7 @@ export const IAM_TABLES: ServiceTables = {
     { name: "create_second_factors", up: createFactorTables },
     { name: "create_encryption_key_ids", up: createEncryptionKeyIds },
     { name: "create_user_organization", up: createUserOrganization },
+    { name: "add_factor_failures", up: addFactorFailures },
   ],
   rights: {
     ...PROVIDER_RIGHTS,

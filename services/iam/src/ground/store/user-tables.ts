@@ -21,6 +21,8 @@ export interface UserTables extends UserOrganizationTables {
     readonly password_hash: string | null;
     /** Counts the changes of the password, and how often all logins were ended: one that began before does not count. */
     readonly password_version: Generated<number>;
+    /** How many codes of second factors were wrong, one after the other. */
+    readonly factor_failures: Generated<number>;
     /** 0 or 1. */
     readonly disabled: number;
     readonly etag: string;

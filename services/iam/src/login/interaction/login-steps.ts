@@ -124,6 +124,14 @@ export class LoginSteps {
         event: { event: "second_factor.failed", accountId, method: "slowed" },
       };
     }
+    if (result.outcome === "refused") {
+      const text =
+        "Too many codes of your app were wrong, one after the other. Use a recovery code or a passkey. Without them, ask whoever manages your account to reset your password, or to remove your second factors.";
+      return {
+        ...again(state, 403, { text }),
+        event: { event: "second_factor.failed", accountId, method: "refused" },
+      };
+    }
     if (result.outcome === "wrong") {
       return {
         ...again(state, 401, { text: "The code is wrong, or was used. Wait for the next one." }),

@@ -99,6 +99,7 @@ export class LocalAccounts {
       avatar_url: "",
       password_hash: passwordHash,
       password_version: 0,
+      factor_failures: 0,
       disabled: 0,
       etag: randomUUID(),
       create_time: now,
@@ -227,6 +228,8 @@ export class LocalAccounts {
       .set((row) => ({
         password_hash: hash,
         password_version: row("password_version", "+", 1),
+        // Whoever guesses codes has the former one.
+        factor_failures: 0,
         etag: randomUUID(),
         update_time: this.#now(),
       }))

@@ -10,6 +10,7 @@ import type { SessionTables } from "../../ground/store/session-tables.ts";
 import { isStorable } from "../../ground/store/storable-text.ts";
 import type { UserTables } from "../../ground/store/user-tables.ts";
 import { lockAccount } from "../accounts/lock-account.ts";
+import { areAppsRefused, countFailure, forgetFailures } from "./factor-failures.ts";
 import { type FactorOwner, lockOwner } from "./factor-owner.ts";
 import { hasFactor } from "./has-factor.ts";
 
@@ -174,12 +175,28 @@ export class FactorStore {
     });
   }
 
+  /** Counts a code as wrong, as the function. @returns false if it must not be looked at */
+  countFailure(accountId: string): Promise<boolean> {
+    return countFailure(this.#users(), accountId);
+  }
+
+  /** Whether no code of an app of an account is looked at any more. */
+  areAppsRefused(accountId: string): Promise<boolean> {
+    return areAppsRefused(this.#users(), accountId);
+  }
+
+  /** A code or passkey was right, as the function. */
+  forgetFailures(accountId: string): Promise<void> {
+    return forgetFailures(this.#users(), accountId);
+  }
+
   /** Removes all factors and recovery codes of an account. @returns how many factors */
   async removeAll(accountId: string): Promise<number> {
     const removed = await this.#locked(accountId, async (tx) => {
       const query = tx.deleteFrom("iam_second_factors").where("account_id", "=", accountId);
       const rows = await query.returning("id").execute();
       await writeCodes(tx, accountId, []);
+      await forgetFailures(tx.$pickTables<"iam_users">(), accountId);
       return rows.length;
     });
     return removed ?? 0;
@@ -252,6 +269,10 @@ export class FactorStore {
       await writeCodes(tx, accountId, firstCodes);
       return "first";
     });
+  }
+
+  #users() {
+    return this.#database.$pickTables<"iam_users">();
   }
 
   #owned<Result>(

@@ -11,6 +11,8 @@ export type CodeResult =
   | { readonly outcome: "ok"; readonly method: "totp" | "recovery_code" }
   /** It is none of the moment, or was used. */
   | { readonly outcome: "wrong" }
+  /** Too many codes of apps were wrong, one after the other: see `MOST_FAILURES`. */
+  | { readonly outcome: "refused" }
   /** There were too many attempts. */
   | { readonly outcome: "slowed"; readonly retryAfterMs: number };
 
@@ -60,8 +62,13 @@ export class Factors {
   /** Checks a code of an app, or a recovery code; the attempt is counted. Each works once. */
   async verifyCode(accountId: string, code: string, address: string): Promise<CodeResult> {
     const result = await this.#verifyCode(accountId, code, address);
-    const failed = result.outcome === "slowed" ? "slowed" : "failed";
-    this.#options.counts?.count("second_factor", result.outcome === "ok" ? "succeeded" : failed);
+    const counted = {
+      ok: "succeeded",
+      wrong: "failed",
+      slowed: "slowed",
+      refused: "slowed",
+    } as const;
+    this.#options.counts?.count("second_factor", counted[result.outcome]);
     return result;
   }
 
@@ -72,13 +79,19 @@ export class Factors {
     challenge: string,
   ): Promise<string | undefined> {
     const owner = await this.passkeys.verify(accountId, response, challenge);
+    if (owner !== undefined) await this.store.forgetFailures(owner);
     const method = accountId === undefined ? "passkey" : "second_factor";
     this.#options.counts?.count(method, owner === undefined ? "failed" : "succeeded");
     return owner;
   }
 
   async #verifyCode(accountId: string, code: string, address: string): Promise<CodeResult> {
-    const { throttle, quota } = this.#options;
+    const { throttle, quota, store } = this.#options;
+    const recoveryHash = recoveryCodeHash(accountId, code);
+    // First: whoever guesses on must not use up the attempts that are left for a recovery code.
+    if (recoveryHash === undefined && (await store.areAppsRefused(accountId))) {
+      return { outcome: "refused" };
+    }
     const key = `second factor of ${accountId}`;
     // First, and without counting: attempts that others have used up are not failures of this address.
     const over = await quota.wait(accountId);
@@ -87,10 +100,28 @@ export class Factors {
     if (!permission.allowed) return { outcome: "slowed", retryAfterMs: permission.retryAfterMs };
     const wait = await quota.use(accountId);
     if (wait !== undefined) return { outcome: "slowed", retryAfterMs: wait };
-    const method = await this.#methodOf(accountId, code);
-    if (method === undefined) return { outcome: "wrong" };
+    const outcome =
+      recoveryHash === undefined
+        ? await this.#useAppCode(accountId, code)
+        : await this.#useRecoveryCode(accountId, recoveryHash);
+    if (outcome === "wrong" || outcome === "refused") return { outcome };
+    await store.forgetFailures(accountId);
     await throttle.succeeded(key, address);
-    return { outcome: "ok", method };
+    return { outcome: "ok", method: outcome };
+  }
+
+  async #useAppCode(accountId: string, code: string) {
+    // Before it is looked at: of many at once, no more are looked at than may be.
+    if (!(await this.store.countFailure(accountId))) return "refused";
+    for (const { id, secret } of await this.store.apps(accountId)) {
+      const step = totpStep(secret, code, this.#now());
+      if (step !== undefined && (await this.store.use(id, step))) return "totp";
+    }
+    return "wrong";
+  }
+
+  async #useRecoveryCode(accountId: string, hash: string) {
+    return (await this.store.useCode(accountId, hash)) ? "recovery_code" : "wrong";
   }
 
   /**
@@ -151,16 +182,6 @@ export class Factors {
     const { codes, hashes } = codesOf(to.owner.accountId);
     const result = await this.store.addApp(secret, step, { ...to, firstCodes: hashes });
     return addedOf(result, codes);
-  }
-
-  async #methodOf(accountId: string, code: string) {
-    for (const { id, secret } of await this.store.apps(accountId)) {
-      const step = totpStep(secret, code, this.#now());
-      if (step !== undefined && (await this.store.use(id, step))) return "totp" as const;
-    }
-    const hash = recoveryCodeHash(accountId, code);
-    const isUsed = hash !== undefined && (await this.store.useCode(accountId, hash));
-    return isUsed ? ("recovery_code" as const) : undefined;
   }
 }
 

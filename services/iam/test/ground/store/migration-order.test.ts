@@ -22,6 +22,7 @@ test("a migration keeps its place: databases have run those before a new one", (
       "create_second_factors",
       "create_encryption_key_ids",
       "create_user_organization",
+      "add_factor_failures",
     ]
   `);
 });

@@ -16,7 +16,13 @@ test("attempts that others have used up are not failures of the own address [FAC
   const now = () => clock.now;
   const kysely = (await sqlite()).open().kysely as unknown as Kysely<UserTables>;
   const secret = newTotpSecret();
-  const store = { apps: async () => [{ id: "app", secret }], use: async () => true };
+  const store = {
+    apps: async () => [{ id: "app", secret }],
+    use: async () => true,
+    areAppsRefused: async () => false,
+    countFailure: async () => true,
+    forgetFailures: async () => {},
+  };
   const factors = new Factors({
     store: store as unknown as FactorsOptions["store"],
     passkeys: {} as FactorsOptions["passkeys"],

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { EncryptionKeys } from "../../../src/ground/secrets/encryption-keys.ts";
 import { SecretBox } from "../../../src/ground/secrets/secret-box.ts";
+import { LocalAccounts } from "../../../src/people/accounts/local-accounts.ts";
 import type { FactorOwner } from "../../../src/people/factors/factor-owner.ts";
 import { type FactorDatabase, FactorStore } from "../../../src/people/factors/factor-store.ts";
 import { Factors } from "../../../src/people/factors/factors.ts";
@@ -57,6 +58,11 @@ describe.each(databases)("on %s", (_, newDatabase) => {
   }
   const listed = () => replicas[0].store.list(ALICE);
   const countCodes = () => replicas[0].store.countCodes(ALICE);
+  const failures = async () =>
+    Number(
+      (await kysely.selectFrom("iam_users").select("factor_failures").executeTakeFirstOrThrow())
+        .factor_failures,
+    );
   /** Adds an app, which somebody has just scanned. */
   function add(at: Factors, account = ALICE, onlyAsFirst = false) {
     const secret = newTotpSecret();
@@ -233,6 +239,71 @@ describe.each(databases)("on %s", (_, newDatabase) => {
       expect(former).toEqual(["wrong", "wrong"]);
       await replicas[0].store.removeAll(ALICE);
     }
+  });
+
+  describe("100 codes were wrong, one after the other:", () => {
+    let secret: string;
+    let recovery: readonly string[];
+    beforeEach(async () => {
+      secret = newTotpSecret();
+      const added = await replicas[0].addApp(ownerOf(ALICE), secret, totpCode(secret, STEP - 1));
+      recovery = codesOf(added);
+      // As many as are left are looked at, at both replicas at once.
+      await set({ factor_failures: 90 });
+      const attempts = Array.from({ length: 16 }, (_, at) =>
+        (at % 2 ? replicas[0] : replicas[1]).verifyCode(ALICE, "x", "203.0.113.7"),
+      );
+      const outcomes = (await Promise.all(attempts)).map(({ outcome }) => outcome);
+      expect(outcomes.filter((one) => one === "wrong")).toHaveLength(10);
+      expect(outcomes.filter((one) => one === "refused")).toHaveLength(6);
+    });
+    const verify = async (code: string) =>
+      (await replicas[0].verifyCode(ALICE, code, "203.0.113.7")).outcome;
+    const right = () => totpCode(secret, STEP);
+
+    test("no code of an app counts, not even a right one [FACTOR-5]", async () => {
+      for (const code of [right(), "x", right()]) expect(await verify(code)).toBe("refused");
+    });
+
+    test("a wrong recovery code does not change that [FACTOR-5]", async () => {
+      expect(await verify("AAAA-AAAA-AAAA-AAAA")).toBe("wrong");
+      expect(await verify(right())).toBe("refused");
+    });
+
+    test.each<[string, () => Promise<unknown>]>([
+      ["a recovery code", () => verify(recovery[0] ?? "")],
+      ["a passkey", () => replicas[1].store.forgetFailures(ALICE)],
+      [
+        "a new password",
+        () =>
+          new LocalAccounts(kysely as never, "acme").setPassword(
+            kysely as never,
+            ALICE,
+            "a new one",
+          ),
+      ],
+    ])("%s makes codes count again [FACTOR-5]", async (_, show) => {
+      await show();
+      expect(await failures()).toBe(0);
+      expect(await verify(right())).toBe("ok");
+    });
+
+    test("so do other factors, once these are removed [FACTOR-5, FACTOR-7]", async () => {
+      expect(await replicas[1].store.removeAll(ALICE)).toBe(1);
+      const other = newTotpSecret();
+      await replicas[0].addApp(ownerOf(ALICE), other, totpCode(other, STEP - 1));
+      expect(await verify(totpCode(other, STEP))).toBe("ok");
+    });
+  });
+
+  test("wrong codes before a right one do not count [FACTOR-5]", async () => {
+    const secret = newTotpSecret();
+    await replicas[0].addApp(ownerOf(ALICE), secret, totpCode(secret, STEP - 1));
+    await set({ factor_failures: 99 });
+    const right = await replicas[1].verifyCode(ALICE, totpCode(secret, STEP), "");
+    expect(right.outcome).toBe("ok");
+    expect((await replicas[0].verifyCode(ALICE, "x", "")).outcome).toBe("wrong");
+    expect(await failures()).toBe(1);
   });
 
   test("all factors and codes go, or none", async () => {

@@ -60,9 +60,16 @@ test("seven wrong passwords, of which the last are slowed, and a right one", asy
 
 test("second factors, and passkeys in place of a password", async () => {
   const counts = new LoginAttempts();
+  const shownAgain: string[] = [];
   let waitMs: number | undefined;
   const factors = new Factors({
-    store: { apps: async () => [], useCode: async () => false } as never,
+    store: {
+      apps: async () => [],
+      useCode: async () => false,
+      areAppsRefused: async () => false,
+      countFailure: async () => true,
+      forgetFailures: async (id: string) => shownAgain.push(id),
+    } as never,
     passkeys: { verify: async (id: string, response: string) => response && (id ?? "a") } as never,
     throttle: { begin: async () => ({ allowed: true, pauseMs: 0 }), succeeded: async () => {} },
     quota: { use: async () => undefined, wait: async () => waitMs },
@@ -81,6 +88,8 @@ test("second factors, and passkeys in place of a password", async () => {
     "second_factor succeeded": 1,
     "passkey succeeded": 1,
   });
+  // Wrong codes before do not count any more.
+  expect(shownAgain).toEqual(["a", "a"]);
 });
 
 test("clients and their secrets", async () => {
