@@ -1,9 +1,9 @@
 /** Random requests to all paths of the provider: no crash, no error of the server, no way out, no markup. */
-import { randomUUID } from "node:crypto";
 import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runs } from "../../../../test/support/effort.ts";
 import { Browser, fieldOf } from "../support/browser.ts";
+import { TV } from "../support/provider-device.ts";
 import {
   begin,
   CALLBACK,
@@ -20,14 +20,6 @@ import { fuzzRequest, type Known } from "./provider-inputs.ts";
 
 const RUNS = Number(process.env["SVC_IAM_FUZZ_RUNS"] ?? runs(75_000, 400));
 const SEED = Number(process.env["SVC_IAM_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
-const TV = {
-  id: randomUUID(),
-  name: "TV",
-  flows: ["device"] as const,
-  redirectUris: [],
-  postLogoutRedirectUris: [],
-  asksConsent: false,
-};
 const ORIGINS = ["https://app.example.com", "http://localhost:3001"];
 
 let iam: RunningProvider;

@@ -9,11 +9,11 @@ import { EncryptionKeys } from "../../src/ground/secrets/encryption-keys.ts";
 import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
 import { totpCode } from "../../src/people/factors/one-time-codes.ts";
 import { hash, sealedPlace } from "../../src/provider/embedded/adapter/sealed-documents.ts";
-import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import { Browser, type Visit } from "../support/browser.ts";
 import { addUser, databaseOf, logInBrowser, startSelf, whoIs } from "../support/browser-login.ts";
 import { addFactor } from "../support/factors.ts";
 import { ALICE, PASSWORD } from "../support/memory-accounts.ts";
+import { TV } from "../support/provider-device.ts";
 import {
   begin,
   CONSOLE,
@@ -26,14 +26,6 @@ import {
   stopAll,
 } from "../support/provider-server.ts";
 
-const TV: ClientDeclaration = {
-  id: randomUUID(),
-  name: "TV",
-  flows: ["device"],
-  redirectUris: [],
-  postLogoutRedirectUris: [],
-  asksConsent: false,
-};
 const BOB = { ...ALICE, id: randomUUID(), username: "bob" };
 const SESSION = "iam_session";
 const BROWSER = "iam_browser";

@@ -1,11 +1,10 @@
 /** Codes of devices that were approved, and not used yet, when the session ends that approved them. */
-import { randomUUID } from "node:crypto";
 import { decodeJwt } from "jose";
 import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
 import { Browser } from "../../support/browser.ts";
 import { ALICE } from "../../support/memory-accounts.ts";
+import { pollDevice, TV } from "../../support/provider-device.ts";
 import {
   CONSOLE,
   logIn,
@@ -13,15 +12,6 @@ import {
   startProvider,
   stopAll,
 } from "../../support/provider-server.ts";
-
-const TV: ClientDeclaration = {
-  id: randomUUID(),
-  name: "TV",
-  flows: ["device"],
-  redirectUris: [],
-  postLogoutRedirectUris: [],
-  asksConsent: false,
-};
 
 let iam: RunningProvider;
 let tv: client.Configuration;
@@ -49,11 +39,8 @@ async function approve() {
 
 /** Uses the code of a device. @returns the status, and the error */
 async function poll(deviceCode: string): Promise<readonly [number, string | undefined]> {
-  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-  const body = new URLSearchParams({ grant_type, client_id: TV.id, device_code: deviceCode });
-  const response = await fetch(`${iam.issuer}/token`, { method: "POST", body });
-  const { error } = JSON.parse(await response.text());
-  return [response.status, error];
+  const { status, text } = await pollDevice(iam, deviceCode);
+  return [status, JSON.parse(text).error];
 }
 
 const listed = async () =>

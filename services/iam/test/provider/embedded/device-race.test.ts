@@ -1,10 +1,9 @@
 /** A device that is approved while the password of its user is changed. */
-import { randomUUID } from "node:crypto";
 import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
 import { Browser } from "../../support/browser.ts";
 import { ALICE, MemoryAccounts } from "../../support/memory-accounts.ts";
+import { pollDevice, TV } from "../../support/provider-device.ts";
 import {
   CONSOLE,
   logIn,
@@ -12,15 +11,6 @@ import {
   startProvider,
   stopAll,
 } from "../../support/provider-server.ts";
-
-const TV: ClientDeclaration = {
-  id: randomUUID(),
-  name: "TV",
-  flows: ["device"],
-  redirectUris: [],
-  postLogoutRedirectUris: [],
-  asksConsent: false,
-};
 
 /** Calls something when an account is next looked up, which is after the session was read. */
 class HookedAccounts extends MemoryAccounts {
@@ -58,12 +48,7 @@ async function confirmation(browser: Browser) {
   return { begun, page: await browser.submit(page, {}) };
 }
 
-async function poll({ device_code }: client.DeviceAuthorizationResponse) {
-  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-  const body = new URLSearchParams({ grant_type, client_id: TV.id, device_code });
-  const response = await fetch(`${iam.issuer}/token`, { method: "POST", body });
-  return { status: response.status, text: await response.text() };
-}
+const poll = ({ device_code }: client.DeviceAuthorizationResponse) => pollDevice(iam, device_code);
 
 test("a device whose approval was under way when all sessions ended is not logged in [IDP-28]", async () => {
   const browser = new Browser(iam.origin);

@@ -1,10 +1,9 @@
 /** `oidc-provider` finds in a form what the checks before it have seen, and nothing else. */
-import { randomUUID } from "node:crypto";
 import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FORM_TOKEN } from "../../../src/pages/form-tokens.ts";
-import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
 import { Browser, fieldOf } from "../../support/browser.ts";
+import { TV } from "../../support/provider-device.ts";
 import {
   CONSOLE,
   type RunningProvider,
@@ -12,14 +11,6 @@ import {
   stopAll,
 } from "../../support/provider-server.ts";
 
-const TV: ClientDeclaration = {
-  id: randomUUID(),
-  name: "TV",
-  flows: ["device"],
-  redirectUris: [],
-  postLogoutRedirectUris: [],
-  asksConsent: false,
-};
 const FORM = "application/x-www-form-urlencoded";
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const CONFIRMATION = 'name="confirm"';

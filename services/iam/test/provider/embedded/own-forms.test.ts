@@ -5,6 +5,7 @@ import { FORM_TOKEN } from "../../../src/pages/form-tokens.ts";
 import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
 import { Browser, fieldOf, type Visit } from "../../support/browser.ts";
 import { PASSWORD } from "../../support/memory-accounts.ts";
+import { TV } from "../../support/provider-device.ts";
 import {
   begin,
   CONSOLE,
@@ -15,15 +16,6 @@ import {
 } from "../../support/provider-server.ts";
 
 const ASKING: ClientDeclaration = { ...CONSOLE, asksConsent: true };
-const TV: ClientDeclaration = {
-  id: "6e8f6f7e-1d2b-4b9e-9b7b-9a5d5a3c1f10",
-  name: "TV",
-  flows: ["device"],
-  redirectUris: [],
-  postLogoutRedirectUris: [],
-  asksConsent: false,
-};
-
 let iam: RunningProvider;
 let web: client.Configuration;
 let tv: client.Configuration;
