@@ -5,13 +5,7 @@ import { runs } from "../../../../test/support/effort.ts";
 import { BOOTSTRAP_PATH } from "../../src/bootstrap/bootstrap-handler.ts";
 import { linkOf } from "../support/bootstrap.ts";
 import { type Browser, fieldOf } from "../support/browser.ts";
-import {
-  addUser,
-  databaseOf,
-  logInBrowser,
-  SESSION,
-  untilCallback,
-} from "../support/browser-login.ts";
+import { addUser, logInBrowser, SESSION, untilCallback, userId } from "../support/browser-login.ts";
 import { asUser, type IamService, startIam } from "../support/iam-service.ts";
 import { newBrowser, relate } from "../support/passwords.ts";
 import { browserRequest, type KnownBrowser } from "./browser-inputs.ts";
@@ -37,14 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => iam.stop());
 
-async function idOf(username: string): Promise<string> {
-  const users = databaseOf(iam).kysely.selectFrom("iam_users");
-  const { id } = await users
-    .select("id")
-    .where("username", "=", username)
-    .executeTakeFirstOrThrow();
-  return id;
-}
+const idOf = (username: string) => userId(iam, username);
 
 /** A link for a new password, by a new manager of users: the zone has no owner, as long as its link counts. */
 async function resetToken(): Promise<string> {

@@ -10,7 +10,7 @@ import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
 import { totpCode } from "../../src/people/factors/one-time-codes.ts";
 import { hash, sealedPlace } from "../../src/provider/embedded/adapter/sealed-documents.ts";
 import { Browser, type Visit } from "../support/browser.ts";
-import { addUser, databaseOf, logInBrowser, startSelf, whoIs } from "../support/browser-login.ts";
+import { addUser, logInBrowser, startSelf, userId, whoIs } from "../support/browser-login.ts";
 import { addFactor } from "../support/factors.ts";
 import { ALICE, PASSWORD } from "../support/memory-accounts.ts";
 import { TV } from "../support/provider-device.ts";
@@ -197,11 +197,7 @@ describe("with a second factor", () => {
     const service = await startSelf();
     await addUser(service, "carol");
     newBrowsers(service.origin);
-    const { id } = await databaseOf(service)
-      .kysely.selectFrom("iam_users")
-      .select("id")
-      .where("username", "=", "carol")
-      .executeTakeFirstOrThrow();
+    const id = await userId(service, "carol");
     const secret = await addFactor(service, id);
     const start = `${service.origin}/v1/iam/ui/login`;
     const page = await attacker.submit(await attacker.open(start), {

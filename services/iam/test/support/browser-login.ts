@@ -34,6 +34,16 @@ export async function addUser(service: IamService, username: string): Promise<vo
   await accounts.create({ username, displayName: username, email, passwordHash });
 }
 
+/** The id of a user. */
+export async function userId(service: IamService, username: string): Promise<string> {
+  const { id } = await databaseOf(service)
+    .kysely.selectFrom("iam_users")
+    .select("id")
+    .where("username", "=", username)
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
 /** Enters the password of alice, and stops before the callback. */
 export async function untilCallback(
   service: Pick<IamService, "origin">,

@@ -76,6 +76,16 @@ export class Browser {
     return this.open(action[1] === undefined ? visit.url : url, { method: "POST", body, ...init });
   }
 
+  /** Sends the form of a page without following where it leads, which is `next`. */
+  async send(visit: Visit, fields: Readonly<Record<string, string>>) {
+    const form_token = fieldOf(visit, "form_token");
+    const body = new URLSearchParams({ form_token, ...fields });
+    const response = await this.request(visit.url, { method: "POST", body });
+    const { status, headers } = response;
+    const text = await response.text();
+    return { url: visit.url, status, text, next: headers.get("location") ?? "" };
+  }
+
   /** The names of its cookies. */
   names(): string[] {
     return [...this.#cookies.keys()];

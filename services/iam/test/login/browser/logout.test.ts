@@ -8,6 +8,7 @@ import {
   RETURN,
   SESSION,
   startSelf,
+  userId,
   whoIs,
 } from "../../support/browser-login.ts";
 import type { IamService } from "../../support/iam-service.ts";
@@ -111,13 +112,7 @@ test("login and logout are audited, without the cookie [IDP-23]", async () => {
   for (const [index, type] of types.entries()) {
     const { events } = await log.list({ type }, { pageSize: 500 });
     expect(events.length - (before[index] ?? 0)).toBe(1);
-    const id = (
-      await databaseOf(service)
-        .kysely.selectFrom("iam_users")
-        .select("id")
-        .where("username", "=", "alice")
-        .executeTakeFirstOrThrow()
-    ).id;
+    const id = await userId(service, "alice");
     expect(events[0]).toMatchObject({ subject: `user:${id}`, data: { risk_level: "LOW" } });
     expect(JSON.stringify(events)).not.toContain(cookie);
   }

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { totpCode } from "../../../src/people/factors/one-time-codes.ts";
 import { relationship } from "../../rights/rights-engine.ts";
-import { Browser, fieldOf, type Visit } from "../../support/browser.ts";
-import { addUser, databaseOf, startSelf } from "../../support/browser-login.ts";
+import { Browser } from "../../support/browser.ts";
+import { addUser, databaseOf, startSelf, userId } from "../../support/browser-login.ts";
 import { addFactor } from "../../support/factors.ts";
 import type { IamService } from "../../support/iam-service.ts";
 import { PASSWORD } from "../../support/memory-accounts.ts";
@@ -24,21 +24,7 @@ let made = 0;
 async function newUser() {
   const username = `user${made++}`;
   await addUser(iam, username);
-  const { id } = await databaseOf(iam)
-    .kysely.selectFrom("iam_users")
-    .select("id")
-    .where("username", "=", username)
-    .executeTakeFirstOrThrow();
-  return { username, id };
-}
-
-/** Sends a form without following where it leads. @returns the address that follows */
-async function send(browser: Browser, page: Visit, fields: Readonly<Record<string, string>>) {
-  const form_token = fieldOf(page, "form_token");
-  const body = new URLSearchParams({ form_token, ...fields });
-  const response = await browser.request(page.url, { method: "POST", body });
-  const text = await response.text();
-  return { status: response.status, text, next: response.headers.get("location") ?? "" };
+  return { username, id: await userId(iam, username) };
 }
 
 /** Enters the password, and goes no further. */
@@ -46,7 +32,7 @@ async function enterPassword(username: string) {
   const browser = new Browser(iam.origin);
   const form = { action: "login", username, password: PASSWORD };
   const page = await browser.open(at());
-  return { browser, page, sent: await send(browser, page, form) };
+  return { browser, page, sent: await browser.send(page, form) };
 }
 
 async function logIn(username: string): Promise<Browser> {
@@ -95,15 +81,14 @@ test("a factor of the login that was removed meanwhile does not count [FACTOR-5]
   await grantRole(id);
   const { browser, page, sent } = await enterPassword(username);
   const secret = (/<code>([A-Z2-7 ]+)<\/code>/.exec(sent.text)?.[1] ?? "").replaceAll(" ", "");
-  const codes = await send(
-    browser,
+  const codes = await browser.send(
     { ...page, text: sent.text },
     { action: "code", code: totpCode(secret, step()) },
   );
   expect(codes.text).toContain("Your recovery codes");
   const { kysely } = databaseOf(iam);
   await kysely.deleteFrom("iam_second_factors").where("account_id", "=", id).execute();
-  const done = await send(browser, { ...page, text: codes.text }, { action: "code" });
+  const done = await browser.send({ ...page, text: codes.text }, { action: "code" });
   const resumed = await browser.open(new URL(done.next, iam.origin).href);
   expect([resumed.status, resumed.text]).toEqual([400, expect.stringContaining(ENDED)]);
   expect(await isLoggedIn(browser)).toBe(false);
@@ -119,7 +104,7 @@ describe("a session began with the password alone, and the account has a factor 
       expect(page.url).toBe(at(path));
       const secret = await addFactor(iam, id);
       for (const action of ["codes", "remove", "save", "end_others"]) {
-        const sent = await send(browser, page, { action });
+        const sent = await browser.send(page, { action });
         expect([sent.status, sent.next]).toEqual([303, expect.stringContaining("/oidc/auth?")]);
       }
       // The provider asks for the login, although the session is fresh.

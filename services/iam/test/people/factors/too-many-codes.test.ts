@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recoveryCodeHash, totpCode } from "../../../src/people/factors/one-time-codes.ts";
 import { Browser } from "../../support/browser.ts";
-import { databaseOf, startSelf } from "../../support/browser-login.ts";
+import { databaseOf, startSelf, userId } from "../../support/browser-login.ts";
 import { addFactor, wrongCode } from "../../support/factors.ts";
 import type { IamService } from "../../support/iam-service.ts";
 import { PASSWORD } from "../../support/memory-accounts.ts";
@@ -16,11 +16,7 @@ afterAll(() => iam.stop());
 
 test("the page says the way out, and a recovery code is one [FACTOR-5]", async () => {
   const { kysely } = databaseOf(iam);
-  const { id } = await kysely
-    .selectFrom("iam_users")
-    .select("id")
-    .where("username", "=", "alice")
-    .executeTakeFirstOrThrow();
+  const id = await userId(iam, "alice");
   const secret = await addFactor(iam, id);
   const code_hash = recoveryCodeHash(id, RECOVERY_CODE) ?? "";
   await kysely.insertInto("iam_recovery_codes").values({ account_id: id, code_hash }).execute();

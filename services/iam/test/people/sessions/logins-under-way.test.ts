@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { totpCode } from "../../../src/people/factors/one-time-codes.ts";
 import { relationship } from "../../rights/rights-engine.ts";
-import { Browser, fieldOf, nextAddress, type Visit } from "../../support/browser.ts";
-import { addUser, databaseOf, startSelf } from "../../support/browser-login.ts";
+import { Browser, nextAddress, type Visit } from "../../support/browser.ts";
+import { addUser, startSelf, userId } from "../../support/browser-login.ts";
 import { addFactor } from "../../support/factors.ts";
 import { asUser, type IamService } from "../../support/iam-service.ts";
 import { PASSWORD } from "../../support/memory-accounts.ts";
@@ -34,40 +34,21 @@ let made = 0;
 async function newUser() {
   const username = `ended${made++}`;
   await addUser(iam, username);
-  const { id } = await databaseOf(iam)
-    .kysely.selectFrom("iam_users")
-    .select("id")
-    .where("username", "=", username)
-    .executeTakeFirstOrThrow();
-  return { username, id };
+  return { username, id: await userId(iam, username) };
 }
 type User = Awaited<ReturnType<typeof newUser>>;
-
-/** Sends a form without following where it leads. */
-async function send(browser: Browser, page: Visit, fields: Readonly<Record<string, string>>) {
-  const form_token = fieldOf(page, "form_token");
-  const body = new URLSearchParams({ form_token, ...fields });
-  const response = await browser.request(page.url, { method: "POST", body });
-  const text = await response.text();
-  return {
-    url: page.url,
-    status: response.status,
-    text,
-    location: response.headers.get("location"),
-  };
-}
 
 async function enterPassword({ username }: User) {
   const browser = new Browser(iam.origin, nextAddress());
   const page = await browser.open(at());
   const form = { action: "login", username, password: PASSWORD };
-  return { browser, sent: await send(browser, page, form) };
+  return { browser, sent: await browser.send(page, form) };
 }
 type UnderWay = Awaited<ReturnType<typeof enterPassword>>;
 
 /** Goes on with a login. @returns the page that it leads to */
 async function resume({ browser, sent }: UnderWay): Promise<Visit> {
-  return browser.open(new URL(sent.location ?? "", iam.origin).href);
+  return browser.open(new URL(sent.next, iam.origin).href);
 }
 
 const secretOn = ({ text }: { readonly text: string }) =>
@@ -80,7 +61,7 @@ const STAGES: Readonly<Record<string, (user: User) => Promise<UnderWay>>> = {
     const secret = await addFactor(iam, user.id);
     const { browser, sent } = await enterPassword(user);
     const form = { action: "code", code: totpCode(secret, step()) };
-    return { browser, sent: await send(browser, sent as Visit, form) };
+    return { browser, sent: await browser.send(sent, form) };
   },
 };
 
@@ -119,10 +100,10 @@ test("the recovery codes of a new factor are shown: likewise [IDP-21]", async ()
   await grant("user_manager", user.id);
   const { browser, sent } = await enterPassword(user);
   const form = { action: "code", code: totpCode(secretOn(sent), step()) };
-  const codes = await send(browser, sent as Visit, form);
+  const codes = await browser.send(sent, form);
   expect(codes.text).toContain("Your recovery codes");
   await ENDS["by an administrator"]?.(user);
-  const done = { browser, sent: await send(browser, codes as Visit, { action: "code" }) };
+  const done = { browser, sent: await browser.send(codes, { action: "code" }) };
   const { status, text } = await resume(done);
   expect([status, text]).toEqual([400, expect.stringContaining(ENDED)]);
   expect(await isLoggedIn(browser)).toBe(false);
@@ -136,7 +117,7 @@ test("the user ends the other sessions: logins elsewhere end, and the own sessio
   await resume(second);
   expect(await isLoggedIn(second.browser)).toBe(true);
   const page = await own.browser.open(at("/sessions"));
-  expect((await send(own.browser, page, { action: "all" })).location).toContain("?done=all");
+  expect((await own.browser.send(page, { action: "all" })).next).toContain("?done=all");
   const { status, text } = await resume(first);
   expect([status, text]).toEqual([400, expect.stringContaining(ENDED)]);
   for (const [browser, isIn] of [
