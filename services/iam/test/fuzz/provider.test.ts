@@ -3,7 +3,6 @@ import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runs } from "../../../../test/support/effort.ts";
 import { Browser, fieldOf } from "../support/browser.ts";
-import { TV } from "../support/provider-device.ts";
 import {
   begin,
   CALLBACK,
@@ -13,6 +12,7 @@ import {
   type RunningProvider,
   startProvider,
   stopAll,
+  TV,
 } from "../support/provider-server.ts";
 import { fuzz, send, violation } from "./fuzz-loop.ts";
 import { type FuzzRequest, MARKUP } from "./fuzz-texts.ts";

@@ -13,7 +13,6 @@ import { Browser, type Visit } from "../support/browser.ts";
 import { addUser, logInBrowser, startSelf, userId, whoIs } from "../support/browser-login.ts";
 import { addFactor } from "../support/factors.ts";
 import { ALICE, PASSWORD } from "../support/memory-accounts.ts";
-import { TV } from "../support/provider-device.ts";
 import {
   begin,
   CONSOLE,
@@ -24,6 +23,7 @@ import {
   redeem,
   startProvider,
   stopAll,
+  TV,
 } from "../support/provider-server.ts";
 
 const BOB = { ...ALICE, id: randomUUID(), username: "bob" };

@@ -59,6 +59,16 @@ export const CONSOLE: ClientDeclaration = {
   asksConsent: false,
 };
 
+/** A device, which a person approves in a browser. */
+export const TV: ClientDeclaration = {
+  id: randomUUID(),
+  name: "TV",
+  flows: ["device"],
+  redirectUris: [],
+  postLogoutRedirectUris: [],
+  asksConsent: false,
+};
+
 /** A provider that runs in a server of the runtime. */
 export interface RunningProvider {
   readonly origin: string;
@@ -218,4 +228,12 @@ export async function logIn(
   let visit = await browser.open(begun.url.href);
   if (visit.text.includes('name="password"')) visit = await enter(browser, visit);
   return redeem(configuration, visit.url, begun);
+}
+
+/** Uses the code of the device once. */
+export async function pollDevice({ issuer }: { readonly issuer: string }, deviceCode: string) {
+  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+  const body = new URLSearchParams({ grant_type, client_id: TV.id, device_code: deviceCode });
+  const response = await fetch(`${issuer}/token`, { method: "POST", body });
+  return { status: response.status, text: await response.text() };
 }

@@ -4,13 +4,14 @@ import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser } from "../../support/browser.ts";
 import { ALICE } from "../../support/memory-accounts.ts";
-import { pollDevice, TV } from "../../support/provider-device.ts";
 import {
   CONSOLE,
   logIn,
+  pollDevice,
   type RunningProvider,
   startProvider,
   stopAll,
+  TV,
 } from "../../support/provider-server.ts";
 
 let iam: RunningProvider;

@@ -3,13 +3,14 @@ import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser } from "../../support/browser.ts";
 import { ALICE, MemoryAccounts } from "../../support/memory-accounts.ts";
-import { pollDevice, TV } from "../../support/provider-device.ts";
 import {
   CONSOLE,
   logIn,
+  pollDevice,
   type RunningProvider,
   startProvider,
   stopAll,
+  TV,
 } from "../../support/provider-server.ts";
 
 /** Calls something when an account is next looked up, which is after the session was read. */

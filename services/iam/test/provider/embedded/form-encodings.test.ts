@@ -3,12 +3,12 @@ import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FORM_TOKEN } from "../../../src/pages/form-tokens.ts";
 import { Browser, fieldOf } from "../../support/browser.ts";
-import { TV } from "../../support/provider-device.ts";
 import {
   CONSOLE,
   type RunningProvider,
   startProvider,
   stopAll,
+  TV,
 } from "../../support/provider-server.ts";
 
 const FORM = "application/x-www-form-urlencoded";

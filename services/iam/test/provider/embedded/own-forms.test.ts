@@ -5,7 +5,6 @@ import { FORM_TOKEN } from "../../../src/pages/form-tokens.ts";
 import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
 import { Browser, fieldOf, type Visit } from "../../support/browser.ts";
 import { PASSWORD } from "../../support/memory-accounts.ts";
-import { TV } from "../../support/provider-device.ts";
 import {
   begin,
   CONSOLE,
@@ -13,6 +12,7 @@ import {
   logIn,
   type RunningProvider,
   startProvider,
+  TV,
 } from "../../support/provider-server.ts";
 
 const ASKING: ClientDeclaration = { ...CONSOLE, asksConsent: true };
