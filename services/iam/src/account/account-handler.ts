@@ -15,7 +15,7 @@ import type { PageDesign } from "../pages/page-design.ts";
 import type { PageView } from "../pages/page-view.ts";
 import { redirectResponse } from "../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../pages/sent-forms.ts";
-import { Texts } from "../pages/texts.ts";
+import { type MessageKey, Texts } from "../pages/texts.ts";
 import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
 import type { Visitors } from "../people/sessions/visitors.ts";
 import { requestError } from "../provider/embedded/request/provider-failure.ts";
@@ -103,9 +103,12 @@ class AccountRequest {
     form: URLSearchParams,
   ): Promise<RawResponse> {
     const { origin, forms, sections } = this.#options;
-    if (isFromAnotherSite(this.#request, origin)) return view.response(403, foreignFormPage());
+    if (isFromAnotherSite(this.#request, origin)) {
+      return view.response(403, foreignFormPage(sectionPath(section)));
+    }
     if (!forms.isValid(form, placeOf(section, visit.visitor.browser))) {
-      return view.response(403, foreignFormPage());
+      const shown = await section.showAgain(visit, form, FORM_EXPIRED);
+      return view.response(403, sectionPage({ section, sections, isProblem: true, ...shown }));
     }
     const result = await section.act(visit, form);
     if ("isLoggedOut" in result) return this.#logIn(section);
@@ -151,6 +154,7 @@ class AccountRequest {
   }
 }
 
+const FORM_EXPIRED: MessageKey = "The form has expired. Send it again.";
 const THEMES: Readonly<Record<number, "light" | "dark">> = {
   [Theme.LIGHT]: "light",
   [Theme.DARK]: "dark",

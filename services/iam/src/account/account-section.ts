@@ -20,6 +20,12 @@ export interface AccountVisit {
 /** What a section shows below its title. */
 export type SectionBody = (texts: Texts) => Html;
 
+/** The forms of a section. */
+export interface SectionForms {
+  readonly body: SectionBody;
+  readonly script?: string;
+}
+
 /** What a form has led to. */
 export type SectionResult =
   /** It was done: the section is shown with a message. */
@@ -45,7 +51,12 @@ export interface AccountSection {
   readonly messages: Readonly<Record<string, MessageKey>>;
   /** Whether its forms need a login of the last minutes. */
   readonly needsFreshLogin?: boolean;
-  show(visit: AccountVisit): Promise<{ readonly body: SectionBody; readonly script?: string }>;
+  show(visit: AccountVisit): Promise<SectionForms>;
+  /**
+   * Shows the forms with why the one that was sent is not done, and with what was typed into it, except passwords,
+   * secrets and codes. It has no valid token: somebody else may have written it.
+   */
+  showAgain(visit: AccountVisit, form: URLSearchParams, problem: MessageKey): Promise<SectionForms>;
   /** Does what a form asks for, which has the token of the section. */
   act(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult>;
 }

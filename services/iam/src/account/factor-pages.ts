@@ -1,5 +1,5 @@
 import type { FormProblem } from "../login/interaction/interaction-pages.ts";
-import { field, formToken, problemBox } from "../pages/form-parts.ts";
+import { field, formToken, problemBox, problemList } from "../pages/form-parts.ts";
 import { type Html, html } from "../pages/html.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
 import { passkeyForm } from "../people/factors/factor-forms.ts";
@@ -52,16 +52,26 @@ ${button(texts, token, "codes", "Make new recovery codes")}`
   };
 }
 
+/** Why the form of a new app was not accepted. */
+export interface AppProblems {
+  /** As a whole. */
+  readonly problem?: MessageKey | undefined;
+  readonly wrongCode?: MessageKey | undefined;
+}
+
 /** The form of a new app. */
-export function appForm(form: {
-  readonly shown: (texts: Texts) => Html;
-  readonly token: string;
-  readonly pending: string;
-  readonly problem: MessageKey | undefined;
-}): SectionBody {
+export function appForm(
+  form: {
+    readonly shown: (texts: Texts) => Html;
+    readonly token: string;
+    readonly pending: string;
+  } & AppProblems,
+): SectionBody {
   return (texts) => {
     const { say } = texts;
+    const wrongCode = form.wrongCode && say(form.wrongCode);
     return html`${problemBox(form.problem && say(form.problem))}
+${problemList(wrongCode ? [{ name: "code", problem: wrongCode }] : [])}
 <h2>${say("Add an authenticator app")}</h2>
 ${form.shown(texts)}
 <form method="post">
@@ -73,6 +83,7 @@ ${field({
   autocomplete: "one-time-code",
   mode: "numeric",
   longest: 16,
+  problem: wrongCode || undefined,
 })}
 <button type="submit" name="action" value="app">${say("Continue")}</button>
 <a class="button second" href="?">${say("Cancel")}</a>

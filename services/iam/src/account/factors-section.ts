@@ -10,8 +10,13 @@ import { appSecret, recoveryCodes } from "../people/factors/factor-forms.ts";
 import type { Factors } from "../people/factors/factors.ts";
 import { newTotpSecret } from "../people/factors/one-time-codes.ts";
 import { newChallenge } from "../people/factors/passkeys.ts";
-import type { AccountSection, AccountVisit, SectionResult } from "./account-section.ts";
-import { appForm, factorList } from "./factor-pages.ts";
+import type {
+  AccountSection,
+  AccountVisit,
+  SectionForms,
+  SectionResult,
+} from "./account-section.ts";
+import { type AppProblems, appForm, factorList } from "./factor-pages.ts";
 
 /** What the second factors of an account need. */
 export interface FactorsSectionOptions {
@@ -49,7 +54,19 @@ export class FactorsSection implements AccountSection {
     this.#options = options;
   }
 
-  async show(visit: AccountVisit, problem?: FormProblem) {
+  async showAgain(
+    visit: AccountVisit,
+    form: URLSearchParams,
+    problem: MessageKey,
+  ): Promise<SectionForms> {
+    if (form.get("action") !== "app") return this.show(visit, { text: problem });
+    const { secret } = this.#pendingOf(visit, form);
+    return secret === undefined
+      ? this.#newApp(visit, EXPIRED_APP)
+      : this.#appForm(visit, secret, { problem });
+  }
+
+  async show(visit: AccountVisit, problem?: FormProblem): Promise<SectionForms> {
     const { factors } = this.#options;
     const { account, timeZone, token } = visit;
     const challenge = newChallenge();
@@ -68,7 +85,7 @@ export class FactorsSection implements AccountSection {
 
   async act(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
     const action = form.get("action");
-    if (action === "new_app") return this.#appPage(visit, newTotpSecret(), 200);
+    if (action === "new_app") return { status: 200, ...(await this.#newApp(visit)) };
     // Before anything is checked: an attempt counts whether it succeeds or not.
     const waitMs = await this.#options.quota.use(visit.account.id);
     if (waitMs !== undefined) return this.#slowed(visit, waitMs);
@@ -88,14 +105,14 @@ export class FactorsSection implements AccountSection {
 
   async #addApp(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
     const { secret } = this.#pendingOf(visit, form);
-    if (secret === undefined) return this.#appPage(visit, newTotpSecret(), 403);
+    if (secret === undefined) return { status: 403, ...(await this.#newApp(visit, EXPIRED_APP)) };
     const { factors } = this.#options;
     const added = await factors.addApp(visit.visitor, secret, form.get("code") ?? "");
     if (added === "lost_owner") return LOGGED_OUT;
     // Such as after a double click, whose first answer, with the recovery codes, the browser did not show.
     if (added === "known") return { done: "known" };
     return added === undefined
-      ? this.#appPage(visit, secret, 400, WRONG_CODE)
+      ? { status: 400, ...(await this.#appForm(visit, secret, { wrongCode: WRONG_CODE })) }
       : this.#added(visit, "totp", added.codes);
   }
 
@@ -166,16 +183,19 @@ export class FactorsSection implements AccountSection {
     return codes.length === 0 ? { done: "added" } : codesPage(codes);
   }
 
-  async #appPage(
+  #newApp(visit: AccountVisit, problem?: MessageKey): Promise<SectionForms> {
+    return this.#appForm(visit, newTotpSecret(), { problem });
+  }
+
+  async #appForm(
     visit: AccountVisit,
     secret: string,
-    status: number,
-    problem?: MessageKey,
-  ): Promise<SectionResult> {
+    problems: AppProblems,
+  ): Promise<SectionForms> {
     const { factors } = this.#options;
     const shown = await appSecret(factors.issuer, visit.account.username, secret);
     const pending = this.#seal(visit, { secret });
-    return { status, body: appForm({ shown, token: visit.token, pending, problem }) };
+    return { body: appForm({ shown, token: visit.token, pending, ...problems }) };
   }
 
   #seal({ visitor }: AccountVisit, pending: Pending): string {
@@ -190,6 +210,8 @@ export class FactorsSection implements AccountSection {
 }
 
 const LOGGED_OUT: SectionResult = { isLoggedOut: true };
+const EXPIRED_APP: MessageKey =
+  "The form has expired. Add the new key below to the app, and enter the code that it shows then.";
 const WRONG_CODE: MessageKey =
   "The code is wrong. Check the clock of the device, and enter the next code.";
 

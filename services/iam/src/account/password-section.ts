@@ -1,23 +1,27 @@
 import type { ChangeResult, PasswordChanges } from "../api/password/password-changes.ts";
 import { recordChange } from "../api/password/record-change.ts";
-import { type NewPasswordProblem, newPasswordFields } from "../api/password/reset-pages.ts";
+import {
+  type NewPasswordProblems,
+  newPasswordFields,
+  newPasswordProblems,
+} from "../api/password/reset-pages.ts";
 import { QueueFullError } from "../ground/queue/work-queue.ts";
-import { field, formToken, problemBox } from "../pages/form-parts.ts";
+import { field, formToken, problemBox, problemList } from "../pages/form-parts.ts";
 import { html } from "../pages/html.ts";
 import type { MessageKey, TextValues } from "../pages/texts.ts";
 import { passwordsQueueFull } from "../people/accounts/password-login.ts";
-import { passwordProblem } from "../people/accounts/passwords/password-rules.ts";
 import type { UserSessions } from "../people/sessions/user-sessions.ts";
 import type {
   AccountSection,
   AccountVisit,
   SectionBody,
+  SectionForms,
   SectionResult,
 } from "./account-section.ts";
 
 /** What a change of the password needs. */
 export interface PasswordSectionOptions {
-  readonly changes: Pick<PasswordChanges, "change">;
+  readonly changes: Pick<PasswordChanges, "change" | "check">;
   readonly sessions: Pick<UserSessions, "list">;
 }
 
@@ -25,6 +29,11 @@ export interface PasswordSectionOptions {
 interface Refusal {
   readonly text: MessageKey;
   readonly values?: TextValues;
+}
+
+/** Why a change was refused, by field. */
+interface PasswordProblems extends NewPasswordProblems {
+  readonly current?: MessageKey;
 }
 
 /** The change of the own password. */
@@ -40,39 +49,58 @@ export class PasswordSection implements AccountSection {
     this.#options = options;
   }
 
-  async show(visit: AccountVisit) {
+  async show(visit: AccountVisit): Promise<SectionForms> {
     return { body: passwordForm(visit) };
+  }
+
+  async showAgain(
+    visit: AccountVisit,
+    _form: URLSearchParams,
+    text: MessageKey,
+  ): Promise<SectionForms> {
+    return { body: passwordForm(visit, {}, { text }) };
   }
 
   async act(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
     const { account, visitor, call } = visit;
-    const next = form.get("password") ?? "";
-    const problem = await passwordProblem(next, account);
-    if (problem !== undefined) {
-      return { status: 400, body: passwordForm(visit, { field: "password", problem }) };
-    }
-    if (form.get("repeated") !== next) {
-      return { status: 400, body: passwordForm(visit, { field: "repeated" }) };
+    const current = form.get("current") ?? "";
+    const entered = { username: account.username, current };
+    const problems = await newPasswordProblems(form, account);
+    if (current === "") {
+      const required: MessageKey = "The current password is required.";
+      return { status: 400, body: passwordForm(visit, { ...problems, current: required }) };
     }
     const { changes, sessions } = this.#options;
+    if (problems !== undefined) {
+      const result = await changes.check(account.id, entered, call).catch(asBusy);
+      if (result === undefined) return { status: 400, body: passwordForm(visit, problems) };
+      await recordChange(result, account.id, call.audit);
+      return this.#resultOf(result, visit, problems);
+    }
     const session = (await sessions.list(account.id)).find(({ id }) => id === visitor.sessionId);
-    const current = form.get("current") ?? "";
-    const change = { username: account.username, current, next, session };
+    const change = { ...entered, next: form.get("password") ?? "", session };
     const result = await changes.change(account.id, change, call).catch(asBusy);
     await recordChange(result, account.id, call.audit);
     return this.#resultOf(result, visit);
   }
 
-  #resultOf(result: ChangeResult, visit: AccountVisit): SectionResult {
+  #resultOf(
+    result: ChangeResult,
+    visit: AccountVisit,
+    problems: NewPasswordProblems = {},
+  ): SectionResult {
     const refused = (status: number, refusal: Refusal) => ({
       status,
-      body: passwordForm(visit, undefined, refusal),
+      body: passwordForm(visit, {}, refusal),
     });
     switch (result.outcome) {
       case "changed":
         return { done: "changed" };
       case "wrong":
-        return refused(400, { text: "The current password is wrong." });
+        return {
+          status: 400,
+          body: passwordForm(visit, { ...problems, current: "The current password is wrong." }),
+        };
       case "slowed": {
         const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
         const text = "There were too many failed attempts. Try again in {seconds} s.";
@@ -93,13 +121,17 @@ export class PasswordSection implements AccountSection {
 
 function passwordForm(
   { account, token }: AccountVisit,
-  problem?: NewPasswordProblem,
+  problems: PasswordProblems = {},
   refusal?: Refusal,
 ): SectionBody {
   return (texts) => {
     const { say } = texts;
-    const { summary, fields } = newPasswordFields(texts, problem);
-    return html`${refusal ? problemBox(say(refusal.text, refusal.values)) : summary}
+    const next = newPasswordFields(texts, problems);
+    const current = problems.current && say(problems.current);
+    const found = current
+      ? [{ name: "current", problem: current }, ...next.problems]
+      : next.problems;
+    return html`${refusal ? problemBox(say(refusal.text, refusal.values)) : problemList(found)}
 <p>${say("All your other sessions end.")}</p>
 <form method="post">
 ${formToken(token)}
@@ -116,14 +148,15 @@ ${field({
   type: "password",
   autocomplete: "current-password",
   longest: 1024,
+  problem: current || undefined,
 })}
-${fields}
+${next.fields}
 <button type="submit">${say("Change the password")}</button>
 </form>`;
   };
 }
 
-function asBusy(error: unknown): ChangeResult {
+function asBusy(error: unknown): { readonly outcome: "busy" } {
   if (error instanceof QueueFullError) return { outcome: "busy" };
   throw error;
 }

@@ -1,5 +1,11 @@
 import { Theme } from "../../gen/svc/iam/v1/auth_pb.ts";
-import { field, formToken, problemBox } from "../pages/form-parts.ts";
+import {
+  type FieldProblem,
+  field,
+  formToken,
+  problemBox,
+  problemList,
+} from "../pages/form-parts.ts";
 import { type Html, html } from "../pages/html.ts";
 import { LANGUAGES } from "../pages/languages.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
@@ -19,8 +25,20 @@ export interface ProfileValues {
   readonly token: string;
   /** Why the values were not accepted. */
   readonly problem?: MessageKey;
-  /** The same for single values: the rest of a sentence. */
-  readonly problems?: Readonly<Record<"displayName" | "avatarUrl", string | undefined>>;
+  /** The same for single values. */
+  readonly problems?: ProfileProblems;
+}
+
+/** Why single values were not accepted. */
+export interface ProfileProblems {
+  /** The rest of a sentence. */
+  readonly displayName?: string | undefined;
+  /** Likewise. */
+  readonly avatarUrl?: string | undefined;
+  /** Whether the value is none that can be chosen. */
+  readonly language?: boolean;
+  readonly timeZone?: boolean;
+  readonly theme?: boolean;
 }
 
 const THEMES: readonly (readonly [Theme, MessageKey])[] = [
@@ -32,15 +50,11 @@ const THEMES: readonly (readonly [Theme, MessageKey])[] = [
 /** The forms of the profile and of the preferences. */
 export function profileForms(values: ProfileValues): SectionBody {
   return (texts) => {
-    const { say, translate } = texts;
-    const { problem, problems } = values;
-    const wrongName =
-      problems?.displayName &&
-      say("The name {problem}.", { problem: translate(problems.displayName) });
-    const wrongPicture =
-      problems?.avatarUrl &&
-      say("The address of the picture {problem}.", { problem: translate(problems.avatarUrl) });
-    return html`${problemBox((problem && say(problem)) || wrongName || wrongPicture || undefined)}
+    const { say } = texts;
+    const { problem, problems = {} } = values;
+    const found = fieldProblems(texts, problems);
+    const problemOf = (name: string) => found.find((one) => one.name === name)?.problem;
+    return html`${problem ? problemBox(say(problem)) : problemList(found)}
 <h2>${say("Profile")}</h2>
 <form method="post">
 ${formToken(values.token)}
@@ -60,7 +74,7 @@ ${field({
   autocomplete: "name",
   longest: 128,
   value: values.displayName,
-  problem: wrongName || undefined,
+  problem: problemOf("display_name"),
 })}
 ${field({
   name: "avatar_url",
@@ -70,27 +84,97 @@ ${field({
   longest: 2048,
   isOptional: true,
   value: values.avatarUrl,
-  problem: wrongPicture || undefined,
+  problem: problemOf("avatar_url"),
 })}
 <button type="submit" name="action" value="profile">${say("Save the profile")}</button>
 </form>
 <h2>${say("Preferences")}</h2>
 <form method="post">
 ${formToken(values.token)}
-${select("language", say("Language"), languages(values.language), values.language)}
-${select("time_zone", say("Time zone"), timeZones(values.timeZone), values.timeZone)}
-${select("theme", say("Colors"), themes(texts), String(values.theme))}
+${select({
+  name: "language",
+  label: say("Language"),
+  options: languages(values.language),
+  chosen: values.language,
+  problem: problemOf("language"),
+})}
+${select({
+  name: "time_zone",
+  label: say("Time zone"),
+  options: timeZones(values.timeZone).map((name) => [name, name.replaceAll("_", " ")]),
+  chosen: values.timeZone,
+  problem: problemOf("time_zone"),
+})}
+${select({
+  name: "theme",
+  label: say("Colors"),
+  options: THEMES.map(([theme, text]) => [String(theme), say(text)]),
+  chosen: String(values.theme),
+  problem: problemOf("theme"),
+})}
 <button type="submit" name="action" value="preferences">${say("Save the preferences")}</button>
 </form>`;
   };
 }
 
+/** In the order of the fields. */
+function fieldProblems(
+  { say, translate }: Texts,
+  { displayName, avatarUrl, language, timeZone, theme }: ProfileProblems,
+): readonly FieldProblem[] {
+  const found: FieldProblem[] = [];
+  if (displayName !== undefined) {
+    const problem = say("The name {problem}.", { problem: translate(displayName) });
+    found.push({ name: "display_name", problem });
+  }
+  if (avatarUrl !== undefined) {
+    const problem = say("The address of the picture {problem}.", { problem: translate(avatarUrl) });
+    found.push({ name: "avatar_url", problem });
+  }
+  const choices: readonly (readonly [string, MessageKey, boolean | undefined])[] = [
+    ["language", "Language", language],
+    ["time_zone", "Time zone", timeZone],
+    ["theme", "Colors", theme],
+  ];
+  for (const [name, label, isWrong] of choices) {
+    if (isWrong !== true) continue;
+    const problem = say("{name}: choose one of the values.", { name: say(label) });
+    found.push({ name, problem });
+  }
+  return found;
+}
+
+/**
+ * Which preferences cannot be chosen in the form. Empty ones stay as they are.
+ *
+ * @param stored those of the person, which remain a choice whoever has set them
+ */
+export function preferenceProblems(
+  { language, timeZone, theme }: ChosenPreferences,
+  stored: ChosenPreferences,
+): Pick<ProfileProblems, "language" | "timeZone" | "theme"> {
+  return {
+    language: language !== "" && languages(stored.language).every(([tag]) => tag !== language),
+    timeZone: timeZone !== "" && !timeZones(stored.timeZone).includes(timeZone),
+    theme: THEMES.every(([one]) => one !== theme),
+  };
+}
+
+type ChosenPreferences = Pick<ProfileValues, "language" | "timeZone" | "theme">;
 type Option = readonly [value: string, text: string | Html];
 
-function select(name: string, label: Html, options: readonly Option[], chosen: string): Html {
+function select(given: {
+  readonly name: string;
+  readonly label: Html;
+  readonly options: readonly Option[];
+  readonly chosen: string;
+  readonly problem: Html | undefined;
+}): Html {
+  const { name, label, options, chosen, problem } = given;
   return html`<div class="field">
 <label for="${name}">${label}</label>
-<select id="${name}" name="${name}">
+${problem && html`<p class="wrong" id="${name}-problem">${problem}</p>`}
+<select id="${name}" name="${name}"${problem && html` aria-describedby="${name}-problem" aria-invalid="true"`}>
 ${options.map(([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${text}</option>`)}
 </select>
 </div>`;
@@ -104,11 +188,6 @@ function languages(chosen: string): Option[] {
   ]);
 }
 
-function timeZones(chosen: string): Option[] {
-  const names = new Set(["UTC", ...Intl.supportedValuesOf("timeZone"), chosen]);
-  return [...names].map((name) => [name, name.replaceAll("_", " ")]);
-}
-
-function themes({ say }: Texts): Option[] {
-  return THEMES.map(([theme, text]) => [String(theme), say(text)]);
+function timeZones(chosen: string): string[] {
+  return [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone"), chosen])];
 }

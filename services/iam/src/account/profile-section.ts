@@ -10,8 +10,13 @@ import type { CurrentPreferences } from "../api/me/user-preferences.ts";
 import type { MessageKey } from "../pages/texts.ts";
 import { avatarUrlProblem, displayNameProblem } from "../people/accounts/account-texts.ts";
 import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
-import type { AccountSection, AccountVisit, SectionResult } from "./account-section.ts";
-import { type ProfileValues, profileForms } from "./profile-forms.ts";
+import type {
+  AccountSection,
+  AccountVisit,
+  SectionForms,
+  SectionResult,
+} from "./account-section.ts";
+import { type ProfileValues, preferenceProblems, profileForms } from "./profile-forms.ts";
 
 /** What the profile needs. */
 export interface ProfileSectionOptions {
@@ -21,7 +26,6 @@ export interface ProfileSectionOptions {
 
 const CHANGED: MessageKey =
   "Somebody else has changed it meanwhile. Check the values, and send them again.";
-const REFUSED: MessageKey = "The preferences are not valid. Choose others.";
 
 /** The profile and the preferences of somebody. */
 export class ProfileSection implements AccountSection {
@@ -37,7 +41,21 @@ export class ProfileSection implements AccountSection {
     this.#options = options;
   }
 
-  async show(visit: AccountVisit) {
+  async showAgain(
+    visit: AccountVisit,
+    form: URLSearchParams,
+    problem: MessageKey,
+  ): Promise<SectionForms> {
+    const stored = await this.#values(visit);
+    const typed =
+      form.get("action") === "preferences"
+        ? choicesOf(form, stored)
+        : // With the version that was edited: a change in the meantime is not overwritten.
+          { ...profileOf(form), etag: form.get("etag") ?? "" };
+    return { body: profileForms({ ...stored, ...typed, problem }) };
+  }
+
+  async show(visit: AccountVisit): Promise<SectionForms> {
     return { body: profileForms(await this.#values(visit)) };
   }
 
@@ -49,8 +67,7 @@ export class ProfileSection implements AccountSection {
 
   async #saveProfile(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
     const { account, call } = visit;
-    const displayName = form.get("display_name") ?? "";
-    const avatarUrl = form.get("avatar_url") ?? "";
+    const { displayName, avatarUrl } = profileOf(form);
     const isRenamed = displayName !== account.displayName;
     const isPictured = avatarUrl !== account.avatarUrl;
     // Somebody keeps the name and the picture of before a rule on new ones.
@@ -73,18 +90,19 @@ export class ProfileSection implements AccountSection {
 
   async #savePreferences(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
     const { account, call } = visit;
-    const preferences = create(UserPreferencesSchema, {
-      language: form.get("language") ?? "",
-      timeZone: form.get("time_zone") ?? "",
-      theme: (Number(form.get("theme")) || Theme.SYSTEM) as Theme,
-    });
+    const stored = await this.#values(visit);
+    const sent = preferencesOf(form);
+    const problems = preferenceProblems(sent, stored);
+    const values = { ...stored, ...choicesOf(form, stored) };
+    if (Object.values(problems).includes(true)) {
+      return { status: 400, body: profileForms({ ...values, problems }) };
+    }
+    const preferences = create(UserPreferencesSchema, sent);
     try {
       await this.#options.preferences.updateOf(subjectOf(visit), { preferences });
     } catch (error) {
-      const problem = problemOf(error);
-      if (problem === undefined) throw error;
-      const values = await this.#values(visit);
-      return { status: 400, body: profileForms({ ...values, problem }) };
+      if (!(error instanceof ServiceError) || error.code !== "FAILED_PRECONDITION") throw error;
+      return { status: 400, body: profileForms({ ...values, problem: CHANGED }) };
     }
     await recordChange("preferences.changed", account.id, call);
     return { done: "preferences" };
@@ -103,10 +121,27 @@ function subjectOf({ account }: AccountVisit): string {
   return `user:${account.id}`;
 }
 
-function problemOf(error: unknown): MessageKey | undefined {
-  if (!(error instanceof ServiceError)) return undefined;
-  if (error.code === "FAILED_PRECONDITION") return CHANGED;
-  return error.code === "INVALID_ARGUMENT" ? REFUSED : undefined;
+function profileOf(form: URLSearchParams) {
+  return { displayName: form.get("display_name") ?? "", avatarUrl: form.get("avatar_url") ?? "" };
+}
+
+function preferencesOf(form: URLSearchParams) {
+  return {
+    language: form.get("language") ?? "",
+    timeZone: form.get("time_zone") ?? "",
+    theme: (Number(form.get("theme")) || Theme.SYSTEM) as Theme,
+  };
+}
+
+/** The preferences of a form that can be chosen; in place of the others those that are stored. */
+function choicesOf(form: URLSearchParams, stored: ProfileValues) {
+  const sent = preferencesOf(form);
+  const isWrong = preferenceProblems(sent, stored);
+  return {
+    language: (isWrong.language ? "" : sent.language) || stored.language,
+    timeZone: (isWrong.timeZone ? "" : sent.timeZone) || stored.timeZone,
+    theme: isWrong.theme ? stored.theme : sent.theme,
+  };
 }
 
 function recordChange(event: string, accountId: string, { audit }: CallContext) {

@@ -1,9 +1,14 @@
-import { formToken } from "../pages/form-parts.ts";
+import { formToken, problemBox } from "../pages/form-parts.ts";
 import { type Html, html } from "../pages/html.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
 import type { LoginSession } from "../people/sessions/login-session.ts";
 import type { UserSessions } from "../people/sessions/user-sessions.ts";
-import type { AccountSection, AccountVisit, SectionResult } from "./account-section.ts";
+import type {
+  AccountSection,
+  AccountVisit,
+  SectionForms,
+  SectionResult,
+} from "./account-section.ts";
 import { deviceName } from "./device-name.ts";
 
 /** More are not shown; all of them can be ended at once. */
@@ -23,14 +28,21 @@ export class SessionsSection implements AccountSection {
     this.#sessions = sessions;
   }
 
-  async show(visit: AccountVisit) {
+  async showAgain(
+    visit: AccountVisit,
+    _form: URLSearchParams,
+    problem: MessageKey,
+  ): Promise<SectionForms> {
+    return this.show(visit, problem);
+  }
+
+  async show(visit: AccountVisit, problem?: MessageKey): Promise<SectionForms> {
     const { account, visitor, token } = visit;
     const found = await this.#sessions.list(account.id);
     const others = found.filter(({ id }) => id !== visitor.sessionId);
     return {
-      body: (
-        texts: Texts,
-      ) => html`<p>${texts.say("You are logged in in these browsers and on these devices.")}</p>
+      body: (texts: Texts) => html`${problemBox(problem && texts.say(problem))}
+<p>${texts.say("You are logged in in these browsers and on these devices.")}</p>
 <ul class="list">
 ${found.slice(0, MOST).map((one) => this.#item(texts, one, visit))}
 </ul>

@@ -1,4 +1,4 @@
-import { type Field, field, problemBox } from "../pages/form-parts.ts";
+import { type Field, type FieldProblem, field, problemList } from "../pages/form-parts.ts";
 import { html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import type { MessageKey } from "../pages/texts.ts";
@@ -82,14 +82,13 @@ export function firstUserPage(form: {
         problem: problem === undefined ? undefined : say(wrong, { problem: translate(problem) }),
       };
     });
-    const found = fields.filter(({ problem }) => problem !== undefined);
-    const list = html`<ul>
-${found.map(({ name, problem }) => html`<li><a href="#${name}">${problem}</a></li>`)}
-</ul>`;
+    const found = fields.filter(
+      (one): one is typeof one & FieldProblem => one.problem !== undefined,
+    );
     return {
       title: say("The first user of {zone}", { zone }),
       isProblem: found.length > 0,
-      body: html`${problemBox(found.length === 0 ? undefined : list)}
+      body: html`${problemList(found)}
 <p>${say("You become the owner of {zone}: you manage its users, groups and permissions.", { zone: html`<strong>${zone}</strong>` })}</p>
 <form method="post" action="?">
 <input type="hidden" name="token" value="${token}">

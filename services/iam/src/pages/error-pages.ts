@@ -114,11 +114,19 @@ export function providerErrorPage(code: string, description: string | undefined)
   });
 }
 
-/** The page for a form that was not shown in the browser that sends it, or too long ago. */
-export function foreignFormPage(): Page {
+/**
+ * The page for a form that was not shown in the browser that sends it, or too long ago.
+ *
+ * @param path of the page that has the form, if that can be opened anew
+ */
+export function foreignFormPage(path?: string): Page {
   return ({ say }) => ({
     title: say("The form has expired"),
-    body: html`<p>${say("Go back, load the page again, and send its form. Cookies must be allowed.")}</p>`,
+    body:
+      path === undefined
+        ? html`<p>${say("Go back, load the page again, and send its form. Cookies must be allowed.")}</p>`
+        : html`<p>${say("Open the page again, and send its form. Cookies must be allowed.")}</p>
+<p><a class="button" href="${path}">${say("Open the page again")}</a></p>`,
   });
 }
 

@@ -49,6 +49,20 @@ export function problemBox(problem: Html | undefined): Html | undefined {
   return problem && html`<div class="alert" role="alert" tabindex="-1" autofocus>${problem}</div>`;
 }
 
+/** Why what was entered into a field was not accepted. */
+export interface FieldProblem {
+  /** That of the field. */
+  readonly name: string;
+  readonly problem: Html;
+}
+
+/** The summary of all fields that were not accepted, each with a link to it; nothing without one. */
+export function problemList(problems: readonly FieldProblem[]): Html | undefined {
+  if (problems.length === 0) return undefined;
+  return problemBox(html`<ul>
+${problems.map(({ name, problem }) => html`<li><a href="#${name}">${problem}</a></li>\n`)}</ul>`);
+}
+
 /** The message that something was done. */
 export function doneBox(message: Html | undefined): Html | undefined {
   return message && html`<div class="done" role="status">${message}</div>`;

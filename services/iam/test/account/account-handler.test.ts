@@ -108,10 +108,20 @@ describe("a form is refused [PAGE-9]", () => {
       "with a language that does not exist",
       { action: "preferences", language: "?" },
       400,
-      "not valid",
+      "Language: choose one of the values.",
     ],
-    ["with another time zone", { action: "preferences", time_zone: "Mars" }, 400, "not valid"],
-    ["with another theme", { action: "preferences", theme: "77" }, 400, "not valid"],
+    [
+      "with another time zone",
+      { action: "preferences", time_zone: "Mars" },
+      400,
+      "Time zone: choose one of the values.",
+    ],
+    [
+      "with another theme",
+      { action: "preferences", theme: "77" },
+      400,
+      "Colors: choose one of the values.",
+    ],
   ])("%s, and the page says why", async (_, change, status, problem) => {
     const form_token = await tokenOf(alice);
     const response = await post(alice, "", { ...fields, form_token, ...change });

@@ -68,9 +68,11 @@ export class Browser {
     const action = /<form method="post"(?: action="([^"]*)")?>/.exec(visit.text);
     if (action === null) throw new Error(`there is no form: ${visit.text}`);
     const hidden = [...visit.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
-    const body = new URLSearchParams(
-      hidden.map(([, name = "", value = ""]): [string, string] => [name, unescaped(value)]),
-    );
+    const body = new URLSearchParams();
+    // A page may have several forms with the same hidden fields.
+    for (const [, name = "", value = ""] of hidden) {
+      if (!body.has(name)) body.set(name, unescaped(value));
+    }
     for (const [name, value] of Object.entries(fields)) body.set(name, value);
     const url = new URL(unescaped(action[1] ?? ""), visit.url).href;
     return this.open(action[1] === undefined ? visit.url : url, { method: "POST", body, ...init });

@@ -40,6 +40,9 @@ export type ChangeResult =
   /** Somebody else has changed the password at the same time. */
   | { readonly outcome: "outdated" };
 
+/** Why a current password that was entered does not count. */
+export type CheckResult = Extract<ChangeResult, { readonly outcome: "wrong" | "slowed" | "busy" }>;
+
 /** What became of a new password that was entered by a link. */
 export type ResetResult =
   | { readonly outcome: "reset"; readonly endedSessions: number }
@@ -64,15 +67,11 @@ export class PasswordChanges {
    * @throws QueueFullError where too many passwords are hashed
    */
   async change(accountId: string, change: OwnChange, call: CallContext): Promise<ChangeResult> {
-    const { accounts, logins, hasher, sessions, links } = this.#options;
-    const { username, current, next, session } = change;
-    const { clientAddress: address, signal, deadline } = call;
-    const attempt = { username, password: current, address, signal, deadline };
-    const checked = await logins.authenticate(attempt);
+    const { accounts, hasher, sessions, links } = this.#options;
+    const { next, session } = change;
+    const checked = await this.#checkCurrent(accountId, change, call);
     if (checked.outcome !== "ok") return checked;
-    // The user name now belongs to somebody else.
-    if (checked.account.id !== accountId) return { outcome: "wrong" };
-    const hash = await hasher.hash(next, signal);
+    const hash = await hasher.hash(next, call.signal);
     const { passwordVersion } = checked;
     const ended = await sessions.endWith(
       accountId,
@@ -87,6 +86,33 @@ export class PasswordChanges {
     );
     if (ended === undefined) return { outcome: "outdated" };
     return { outcome: "changed", endedSessions: (await ended.finish()).length };
+  }
+
+  /**
+   * Checks the current password alone, as a change does: whoever corrects a new one that may not be set learns of
+   * both. It counts as an attempt, likewise.
+   *
+   * @returns undefined if it is right
+   */
+  async check(
+    accountId: string,
+    entered: Pick<OwnChange, "username" | "current">,
+    call: CallContext,
+  ): Promise<CheckResult | undefined> {
+    const checked = await this.#checkCurrent(accountId, entered, call);
+    return checked.outcome === "ok" ? undefined : checked;
+  }
+
+  async #checkCurrent(
+    accountId: string,
+    { username, current }: Pick<OwnChange, "username" | "current">,
+    { clientAddress: address, signal, deadline }: CallContext,
+  ) {
+    const attempt = { username, password: current, address, signal, deadline };
+    const checked = await this.#options.logins.authenticate(attempt);
+    // The user name now belongs to somebody else.
+    const isOther = checked.outcome === "ok" && checked.account.id !== accountId;
+    return isOther ? ({ outcome: "wrong" } as const) : checked;
   }
 
   /**

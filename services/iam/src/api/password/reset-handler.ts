@@ -17,12 +17,14 @@ import type { PageView } from "../../pages/page-view.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
 import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
+import type { PasswordOwner } from "../../people/accounts/passwords/password-rules.ts";
 import type { DeadResetLink, ResetLink, ResetLinks } from "../../people/accounts/reset-links.ts";
 import type { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
 import type { PasswordChanges } from "./password-changes.ts";
 import {
   deadResetLinkPage,
-  type NewPasswordProblem,
+  type NewPasswordProblems,
+  newPasswordProblems,
   passwordSetPage,
   RESET_PATH,
   resetLaterPage,
@@ -114,12 +116,11 @@ class ResetRequest {
     const link = await this.#find(token);
     if ("reason" in link) return this.#refuse(link);
     const password = form.get("password") ?? "";
-    if (form.get("repeated") !== password) {
-      return this.#form(400, link, token, { field: "repeated" });
-    }
+    const problems = await newPasswordProblems(form, link);
+    if (problems !== undefined) return this.#form(400, link, token, problems);
     const result = await changes.reset(link, password, this.#call);
     if (result.outcome === "invalid") {
-      return this.#form(400, link, token, { field: "password", problem: result.problem });
+      return this.#form(400, link, token, { password: result.problem });
     }
     if (result.outcome === "dead") {
       return this.#refuse({ reason: result.reason, accountId: link.accountId });
@@ -136,7 +137,7 @@ class ResetRequest {
   }
 
   /** The link of a token, unless its user is disabled, or its maker may no longer make it. */
-  async #find(token: string): Promise<(ResetLink & { username: string }) | DeadResetLink> {
+  async #find(token: string): Promise<(ResetLink & PasswordOwner) | DeadResetLink> {
     const { links, accounts, rights } = this.#options;
     const link = await links.find(token);
     if ("reason" in link) return link;
@@ -144,17 +145,18 @@ class ResetRequest {
     const account = await accounts.find(accountId);
     if (account === undefined || account.disabled) return { reason: "disabled", accountId };
     const mayReset = await rights.mayReset(maker, accountId, this.#call.signal);
-    return mayReset ? { ...link, username: account.username } : { reason: "rights", accountId };
+    const { username, email } = account;
+    return mayReset ? { ...link, username, email } : { reason: "rights", accountId };
   }
 
   #form(
     status: number,
     { username }: { readonly username: string },
     token: string,
-    problem?: NewPasswordProblem,
+    problems?: NewPasswordProblems,
   ): RawResponse {
     const formToken = this.#options.forms.issue({ form: FORM, browser: token });
-    return this.#view.response(status, resetPage({ username, problem, token: formToken }));
+    return this.#view.response(status, resetPage({ username, problems, token: formToken }));
   }
 
   async #refuse({ reason, accountId }: DeadResetLink): Promise<RawResponse> {

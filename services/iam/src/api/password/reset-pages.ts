@@ -1,38 +1,58 @@
-import { field, formToken, problemBox } from "../../pages/form-parts.ts";
+import { type FieldProblem, field, formToken, problemList } from "../../pages/form-parts.ts";
 import { html } from "../../pages/html.ts";
 import type { Page } from "../../pages/page.ts";
 import type { Texts } from "../../pages/texts.ts";
+import {
+  type PasswordOwner,
+  passwordProblem,
+} from "../../people/accounts/passwords/password-rules.ts";
 
 /** The path of the links by which new passwords are set. */
 export const RESET_PATH = "/v1/iam/ui/password-reset";
 
 /** Why a new password was not accepted. */
-export type NewPasswordProblem =
+export interface NewPasswordProblems {
   /** The rest of a sentence about the password. */
-  | { readonly field: "password"; readonly problem: string }
-  /** The two are not the same. */
-  | { readonly field: "repeated" };
+  readonly password?: string | undefined;
+  /** Whether the two are not the same. */
+  readonly isOther?: boolean;
+}
 
-/** The fields of a new password. */
+/**
+ * Why a new password that somebody has entered twice may not be set.
+ *
+ * @returns undefined where it may
+ */
+export async function newPasswordProblems(
+  form: URLSearchParams,
+  owner: PasswordOwner,
+): Promise<NewPasswordProblems | undefined> {
+  const entered = form.get("password") ?? "";
+  const password = await passwordProblem(entered, owner);
+  const isOther = form.get("repeated") !== entered;
+  return password === undefined && !isOther ? undefined : { password, isOther };
+}
+
+/** The fields of a new password, and their problems. */
 export function newPasswordFields(
   { say, translate }: Texts,
-  problem: NewPasswordProblem | undefined,
+  { password, isOther = false }: NewPasswordProblems = {},
 ) {
-  const wrong =
-    problem?.field === "password"
-      ? say("The password {problem}.", { problem: translate(problem.problem) })
-      : undefined;
-  const other =
-    problem?.field === "repeated" ? say("The second password is another one.") : undefined;
+  const wrong = password && say("The password {problem}.", { problem: translate(password) });
+  const other = isOther ? say("The second password is another one.") : undefined;
+  const problems: FieldProblem[] = [
+    ...(wrong ? [{ name: "password", problem: wrong }] : []),
+    ...(other ? [{ name: "repeated", problem: other }] : []),
+  ];
   const rules = { type: "password", autocomplete: "new-password", longest: 512 } as const;
   return {
-    summary: problemBox(wrong ?? other),
+    problems,
     fields: html`${field({
       ...rules,
       name: "password",
       label: say("New password"),
       hint: say("At least 12 characters"),
-      problem: wrong,
+      problem: wrong || undefined,
       shortest: 12,
     })}
 ${field({ ...rules, name: "repeated", label: say("The new password again"), problem: other })}`,
@@ -42,18 +62,18 @@ ${field({ ...rules, name: "repeated", label: say("The new password again"), prob
 /** The form of a new password. */
 export function resetPage(form: {
   readonly username: string;
-  readonly problem: NewPasswordProblem | undefined;
+  readonly problems: NewPasswordProblems | undefined;
   /** Of `FormTokens`. */
   readonly token: string;
 }): Page {
   return (texts) => {
     const { say } = texts;
-    const { summary, fields } = newPasswordFields(texts, form.problem);
+    const { problems, fields } = newPasswordFields(texts, form.problems);
     const username = html`<strong>${form.username}</strong>`;
     return {
       title: say("Set a new password"),
-      isProblem: form.problem !== undefined,
-      body: html`${summary}
+      isProblem: problems.length > 0,
+      body: html`${problemList(problems)}
 <p>${say("The new password is for {username}. You are logged out everywhere then.", { username })}</p>
 <form method="post" action="${RESET_PATH}">
 ${formToken(form.token)}
