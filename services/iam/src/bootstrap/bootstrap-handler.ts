@@ -17,6 +17,8 @@ import type { ZoneOwners } from "./zone-owners.ts";
 
 /** The path of the links. */
 export const BOOTSTRAP_PATH = "/v1/iam/ui/bootstrap";
+/** The path of the page that says who has become the owner. */
+export const BOOTSTRAP_DONE_PATH = `${BOOTSTRAP_PATH}/done`;
 
 /** A link that works, of a zone without an owner. */
 export interface OpenLink {

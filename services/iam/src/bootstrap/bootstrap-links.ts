@@ -83,6 +83,18 @@ export class BootstrapLinks {
     return row === undefined ? undefined : linkOf(row);
   }
 
+  /** The user whom a link has made that was used; undefined if there is none. */
+  async accountOfUsed(token: string): Promise<string | undefined> {
+    if (!TOKEN.test(token)) return undefined;
+    const row = await this.#database
+      .selectFrom("iam_bootstrap_links")
+      .select("account_id")
+      .where("token_hash", "=", hashOf(token))
+      .where("used_time", "is not", null)
+      .executeTakeFirst();
+    return row?.account_id;
+  }
+
   /**
    * Stores the user that a link is about to make.
    *

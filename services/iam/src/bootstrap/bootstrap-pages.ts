@@ -109,13 +109,24 @@ export function firstLoginPage(form: { readonly zone: string; readonly loginUrl:
   });
 }
 
-/** The page of success. */
-export function ownerPage(owner: { readonly zone: string; readonly name: string }): Page {
+/** Who has become an owner. */
+export interface NewOwner {
+  readonly zone: string;
+  readonly name: string;
+}
+
+/**
+ * The page of success.
+ *
+ * @param loginPath where the owner logs in, if it is here
+ */
+export function ownerPage(owner: NewOwner, loginPath?: string): Page {
   const name = html`<strong>${owner.name}</strong>`;
   const zone = html`<strong>${owner.zone}</strong>`;
   return ({ say }) => ({
     title: say("{zone} has an owner", { zone: owner.zone }),
-    body: html`<p>${say("{name} owns {zone}. The link no longer works. You can close this page, and log in.", { name, zone })}</p>`,
+    body: html`<p>${say("{name} owns {zone}. The link no longer works. You can close this page, and log in.", { name, zone })}</p>
+${loginPath && html`<p><a class="button" href="${loginPath}">${say("Log in")}</a></p>`}`,
   });
 }
 

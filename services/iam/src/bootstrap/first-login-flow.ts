@@ -1,7 +1,9 @@
 import { type RawResponse, ServiceError } from "svc-access/runtime";
 import { errorPage } from "../pages/error-pages.ts";
 import type { PageCookie } from "../pages/page-cookie.ts";
+import { redirectResponse } from "../pages/redirect-response.ts";
 import {
+  BOOTSTRAP_DONE_PATH,
   BOOTSTRAP_PATH,
   type BootstrapFlow,
   type BootstrapParts,
@@ -13,6 +15,7 @@ import {
   deadLinkPage,
   failedLoginPage,
   firstLoginPage,
+  type NewOwner,
   ownedPage,
   ownerPage,
 } from "./bootstrap-pages.ts";
@@ -21,6 +24,12 @@ import type { FirstOwner } from "./first-owner.ts";
 
 /** The path that the provider sends browsers back to. */
 export const BOOTSTRAP_CALLBACK_PATH = `${BOOTSTRAP_PATH}/callback`;
+
+const PATHS: ReadonlySet<string> = new Set([
+  BOOTSTRAP_PATH,
+  BOOTSTRAP_CALLBACK_PATH,
+  BOOTSTRAP_DONE_PATH,
+]);
 
 /** What logins by a link need. */
 export interface FirstLoginFlowOptions extends BootstrapParts {
@@ -33,6 +42,10 @@ export interface FirstLoginFlowOptions extends BootstrapParts {
 const REFUSALS: ReadonlySet<string> = new Set(["INVALID_ARGUMENT", "UNAUTHORIZED"]);
 /** A login takes less, with a second factor that is looked for. */
 const COOKIE_SECONDS = 1800;
+/** In the cookie after the link has made an owner, before who that is. Tokens are longer. */
+const MADE = "made";
+const LONGEST_NAME = 256;
+const MADE_SECONDS = 600;
 
 /** With another provider: a link makes an owner of whoever logs in by it. */
 export class FirstLoginFlow implements BootstrapFlow {
@@ -45,12 +58,19 @@ export class FirstLoginFlow implements BootstrapFlow {
   async respond(given: BootstrapRequest): Promise<RawResponse | undefined> {
     const { view } = given;
     const { path, method } = given.request;
-    if (path !== BOOTSTRAP_PATH && path !== BOOTSTRAP_CALLBACK_PATH) return undefined;
+    if (!PATHS.has(path)) return undefined;
     if (method !== "GET" && method !== "HEAD") {
       const error = new ServiceError("METHOD_NOT_ALLOWED", "use GET");
       return view.response(error.status, errorPage(error), { Allow: "GET, HEAD" });
     }
-    return path === BOOTSTRAP_PATH ? this.#begin(given) : this.#complete(given);
+    if (path === BOOTSTRAP_PATH) return this.#begin(given);
+    const owner = this.#ownerMade(given);
+    if (path === BOOTSTRAP_DONE_PATH) {
+      return owner === undefined
+        ? view.response(404, deadLinkPage())
+        : view.response(200, ownerPage(owner));
+    }
+    return owner === undefined ? this.#complete(given) : redirectResponse(BOOTSTRAP_DONE_PATH);
   }
 
   async #begin(given: BootstrapRequest): Promise<RawResponse> {
@@ -97,13 +117,28 @@ export class FirstLoginFlow implements BootstrapFlow {
     const { subjectId, username, name } = principal;
     const shown = username || name || subjectId;
     const result = await owner.make(link, subjectId, call);
-    if (result === "made") {
-      return this.#forgetting(view.response(200, ownerPage({ zone, name: shown })));
-    }
+    if (result === "made") return this.#leadOn(given, { zone, name: shown });
     await attempts.record(call, failureOf(link, result === "dead" ? "dead_link" : result));
     return this.#forgetting(
       result === "owned" ? view.response(409, ownedPage(zone)) : view.response(404, deadLinkPage()),
     );
+  }
+
+  /** Sends the browser to the page of success, which can be loaded again for a while. */
+  #leadOn({ request }: BootstrapRequest, owner: NewOwner): RawResponse {
+    const texts = [owner.zone, owner.name.slice(0, LONGEST_NAME)];
+    const value = [MADE, ...texts.map((text) => Buffer.from(text).toString("base64url"))].join(".");
+    const lines = this.#options.cookie.lines(request.headers, value, MADE_SECONDS);
+    return redirectResponse(BOOTSTRAP_DONE_PATH, { "Set-Cookie": lines });
+  }
+
+  /** The owner that this browser has become with its link. */
+  #ownerMade({ request }: BootstrapRequest): NewOwner | undefined {
+    const value = this.#options.cookie.valueOf(request.headers) ?? "";
+    const [mark, ...texts] = value.split(".");
+    if (mark !== MADE) return undefined;
+    const [zone = "", name = ""] = texts.map((text) => Buffer.from(text, "base64url").toString());
+    return { zone, name };
   }
 
   #forgetting(response: RawResponse): RawResponse {

@@ -1,6 +1,14 @@
 import type { RawResponse } from "svc-access/runtime";
+import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
+import { slowedResponse } from "../pages/error-pages.ts";
+import type { FormPlace, FormTokens } from "../pages/form-tokens.ts";
+import { redirectResponse } from "../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../pages/sent-forms.ts";
+import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
+import type { PasswordLogin } from "../people/accounts/password-login.ts";
+import { repetitionOf } from "../people/accounts/repeated-form.ts";
 import {
+  BOOTSTRAP_DONE_PATH,
   BOOTSTRAP_PATH,
   type BootstrapFlow,
   type BootstrapParts,
@@ -11,6 +19,7 @@ import {
 import {
   deadLinkPage,
   firstUserPage,
+  type NewOwner,
   otherSitePage,
   ownedPage,
   ownerPage,
@@ -20,6 +29,9 @@ import type { FirstUser } from "./first-user.ts";
 /** What the form of the first user needs. */
 export interface FirstUserFlowOptions extends BootstrapParts {
   readonly user: FirstUser;
+  readonly accounts: Pick<LocalAccounts, "find">;
+  readonly logins: Pick<PasswordLogin, "authenticate">;
+  readonly forms: FormTokens;
   /** `iam.public_url`. */
   readonly publicUrl: string;
   /** `iam.organization`: whose users are made here. */
@@ -28,8 +40,15 @@ export interface FirstUserFlowOptions extends BootstrapParts {
 
 const LONGEST_FORM = 16 * 1024;
 const NO_FIELDS = { username: "", displayName: "", email: "" };
+/** The parameter with the sealed owner of the page of success. */
+const OWNER = "owner";
+/** Who has its address has used the link, or was shown that page. */
+const DONE: FormPlace = { form: "bootstrap_done", browser: "" };
 
-/** With local users: a link shows a form, which makes the first user. */
+/**
+ * With local users: a link shows a form, which makes the first user. Whoever has sent it comes to a page of its own,
+ * which can be loaded again; the same form that is sent again leads there, too.
+ */
 export class FirstUserFlow implements BootstrapFlow {
   readonly #options: FirstUserFlowOptions;
 
@@ -40,6 +59,7 @@ export class FirstUserFlow implements BootstrapFlow {
   async respond(given: BootstrapRequest): Promise<RawResponse | undefined> {
     const { view } = given;
     const { method, path, query } = given.request;
+    if (path === BOOTSTRAP_DONE_PATH && method !== "POST") return this.#done(given);
     if (path !== BOOTSTRAP_PATH) return undefined;
     if (method === "POST") return this.#make(given);
     const found = await this.#open(query.getAll("token"), given);
@@ -55,22 +75,24 @@ export class FirstUserFlow implements BootstrapFlow {
       return view.response(403, otherSitePage());
     }
     const form = await formFields(request, LONGEST_FORM);
-    const found = await this.#open(form.getAll("token"), given);
+    const tokens = form.getAll("token");
+    const repeated = await this.#repeated(tokens, form, given);
+    if (repeated !== undefined) return repeated;
+    const found = await this.#open(tokens, given);
     if (!("link" in found)) return found;
     const { link, token } = found;
     const { zone } = link;
-    const text = (name: string) => form.get(name) ?? "";
     const fields = {
-      username: text("username"),
-      displayName: text("display_name"),
-      email: text("email"),
+      username: textOf(form, "username"),
+      displayName: textOf(form, "display_name"),
+      email: textOf(form, "email"),
     };
-    const passwords = { password: text("password"), repeated: text("repeated") };
+    const passwords = { password: textOf(form, "password"), repeated: textOf(form, "repeated") };
     const { user, attempts } = this.#options;
     const result = await user.make(link, { ...fields, ...passwords }, call);
     switch (result.outcome) {
       case "made":
-        return view.response(200, ownerPage({ zone, name: fields.username }));
+        return this.#leadOn({ zone, name: fields.username });
       case "invalid": {
         const { problems } = result;
         return view.response(400, firstUserPage({ zone, token, fields, problems }));
@@ -78,10 +100,55 @@ export class FirstUserFlow implements BootstrapFlow {
       case "owned":
         await attempts.record(call, failureOf(link, "owned"));
         return view.response(409, ownedPage(zone));
-      case "dead":
+      case "dead": {
+        const again = await this.#repeated(tokens, form, given);
+        if (again !== undefined) return again;
         await attempts.record(call, failureOf(link, "dead_link"));
         return view.response(404, deadLinkPage());
+      }
     }
+  }
+
+  /**
+   * The response to the form that has used its link, such as after a double click.
+   *
+   * @returns undefined for every other form
+   */
+  async #repeated(
+    [token = "", ...others]: readonly string[],
+    form: URLSearchParams,
+    { call, view }: BootstrapRequest,
+  ): Promise<RawResponse | undefined> {
+    const { links, accounts, logins, organization } = this.#options;
+    const accountId = others.length === 0 ? await links.accountOfUsed(token) : undefined;
+    const account = accountId === undefined ? undefined : await accounts.find(accountId);
+    if (account?.username !== textOf(form, "username")) return undefined;
+    const { id, username } = account;
+    const password = textOf(form, "password");
+    const found = await repetitionOf({ accountId: id, username, password }, logins, call);
+    if (found.outcome === "slowed") {
+      return slowedResponse(view, Math.max(1, Math.ceil(found.retryAfterMs / 1000)));
+    }
+    return found.outcome === "same"
+      ? this.#leadOn({ zone: organization, name: username })
+      : undefined;
+  }
+
+  /** Sends the browser to the page of success. */
+  #leadOn(owner: NewOwner): RawResponse {
+    const query = new URLSearchParams({
+      [OWNER]: this.#options.forms.issue(DONE, JSON.stringify(owner)),
+    });
+    return redirectResponse(`${BOOTSTRAP_DONE_PATH}?${query}`);
+  }
+
+  async #done({ request, call, view }: BootstrapRequest): Promise<RawResponse> {
+    const { forms, attempts } = this.#options;
+    const owner = forms.dataOf(request.query, DONE, OWNER);
+    if (owner !== undefined)
+      return view.response(200, ownerPage(JSON.parse(owner), OWN_ACCOUNT_PATH));
+    await attempts.record(call, { event: "bootstrap.failed", details: { reason: "dead_link" } });
+    return view.response(404, deadLinkPage());
   }
 
   async #open(tokens: readonly string[], given: BootstrapRequest) {
@@ -92,4 +159,8 @@ export class FirstUserFlow implements BootstrapFlow {
     await this.#options.attempts.record(given.call, failureOf(found.link, "dead_link"));
     return given.view.response(404, deadLinkPage());
   }
+}
+
+function textOf(form: URLSearchParams, name: string): string {
+  return form.get(name) ?? "";
 }

@@ -20,12 +20,11 @@ export interface FirstUserForm extends FirstUserFields {
 
 /** What became of a form. */
 export type FirstUserResult =
-  /** Maybe by another one with the same form. */
   | { readonly outcome: "made" }
   | { readonly outcome: "invalid"; readonly problems: FieldProblems }
   /** The zone has an owner. */
   | { readonly outcome: "owned" }
-  /** The link no longer works. */
+  /** The link no longer works: maybe the same form has used it a moment before. */
   | { readonly outcome: "dead" };
 
 /** What making the first user needs. */
@@ -70,7 +69,7 @@ export class FirstUser {
     const passwordHash = await hasher.hash(password, signal);
     const account: NewAccount = { username, displayName, email, passwordHash };
     await accounts.assertOpen();
-    if (!(await links.begin(link, account))) return this.#repeated(link, account);
+    if (!(await links.begin(link, account))) return { outcome: "dead" };
     const { zone, accountId, hash } = link;
     const isOwner =
       (await owners.makeFirstOwner(zone, accountId, signal)) ||
@@ -110,25 +109,17 @@ export class FirstUser {
   async #finish(link: BootstrapLink, account: NewAccount): Promise<FirstUserResult> {
     const { database, links, accounts } = this.#options;
     try {
-      const result = await database.inTransaction(async (tx): Promise<FirstUserResult> => {
+      return await database.inTransaction(async (tx): Promise<FirstUserResult> => {
         if (!(await links.end(link.hash, tx))) return { outcome: "dead" };
         const users = tx.$pickTables<"iam_users" | "iam_user_organization">();
         const made = await accounts.create(account, link.accountId, users);
         if (made === undefined) throw new NameTakenError();
         return { outcome: "made" };
       });
-      return result.outcome === "dead" ? await this.#repeated(link, account) : result;
     } catch (error) {
       if (!(error instanceof NameTakenError)) throw error;
       return { outcome: "invalid", problems: { username: "is taken" } };
     }
-  }
-
-  /** A person who clicks twice sees the response to the second form. */
-  async #repeated(link: BootstrapLink, { username }: NewAccount): Promise<FirstUserResult> {
-    const known = await this.#options.accounts.find(link.accountId);
-    const isSame = known !== undefined && known.username === username;
-    return { outcome: isSame ? "made" : "dead" };
   }
 
   async #problems(link: BootstrapLink, form: FirstUserForm): Promise<FieldProblems> {

@@ -1,5 +1,9 @@
 import type { PartContext, ServicePart } from "../api/service-part.ts";
+import { OutsideValues } from "../ground/secrets/outside-values.ts";
+import { readEncryptionKeys } from "../ground/secrets/read-encryption-keys.ts";
+import { SecretBox } from "../ground/secrets/secret-box.ts";
 import type { BootstrapTables } from "../ground/store/bootstrap-tables.ts";
+import { FormTokens } from "../pages/form-tokens.ts";
 import { PageCookie } from "../pages/page-cookie.ts";
 import {
   BOOTSTRAP_PATH,
@@ -21,7 +25,11 @@ import { ZoneOwners } from "./zone-owners.ts";
 const START_WAIT_MS = 2000;
 const NS_PER_SECOND = 1_000_000_000;
 
-/** Opens what makes the first owner, and warns if there is none. */
+/**
+ * Opens what makes the first owner, and warns if there is none.
+ *
+ * @throws EncryptionKeyError if the encryption keys cannot be read
+ */
 export async function openBootstrap(context: PartContext): Promise<ServicePart> {
   const { configuration, database, engine, logger, design, identity } = context;
   const { recorder, attempts, accounts, hasher } = identity;
@@ -82,12 +90,16 @@ function missingOwner(owners: ZoneOwners, zone: string) {
 }
 
 function userFlow(
-  { configuration }: PartContext,
+  { configuration, identity }: PartContext,
   parts: BootstrapParts,
   user: FirstUser,
 ): BootstrapFlow {
-  const { public_url: publicUrl, organization } = configuration.sections.iam;
-  return new FirstUserFlow({ ...parts, user, publicUrl, organization });
+  const { config, sections } = configuration;
+  const { public_url: publicUrl, organization, encryption_key_file: file } = sections.iam;
+  const { accounts, logins, missingKeys } = identity;
+  const box = new SecretBox(readEncryptionKeys({ file, environment: config.environment }));
+  const forms = new FormTokens(new OutsideValues(box, missingKeys));
+  return new FirstUserFlow({ ...parts, user, accounts, logins, forms, publicUrl, organization });
 }
 
 function loginFlow(

@@ -49,17 +49,18 @@ export async function open(
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-/** Sends the form of the first user. */
-export function send(
+/** Sends the form of the first user, and opens the page that it leads to. */
+export async function send(
   iam: IamService,
   fields: Readonly<Record<string, string>> | string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<PageResponse> {
-  return open(iam, "/v1/iam/ui/bootstrap", {
+  const sent = await open(iam, "/v1/iam/ui/bootstrap", {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
     body: typeof fields === "string" ? fields : new URLSearchParams(fields).toString(),
   });
+  return sent.status === 303 ? open(iam, sent.headers.get("location") ?? "") : sent;
 }
 
 /** The owners that the audit says links have made, newest first. */

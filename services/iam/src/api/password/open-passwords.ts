@@ -44,7 +44,7 @@ export function openPasswordChanges({ configuration, database, engine, identity 
  */
 export function openPasswords(context: PartContext): ServicePart {
   const { configuration, design, identity } = context;
-  const { accounts, attempts } = identity;
+  const { accounts, attempts, logins } = identity;
   const opened = openPasswordChanges(context);
   if (opened === undefined) return OF_ANOTHER_PROVIDER;
   const { changes, links, rights, sessions } = opened;
@@ -71,6 +71,7 @@ export function openPasswords(context: PartContext): ServicePart {
     links,
     changes,
     rights,
+    logins,
     attempts,
     forms: new FormTokens(new OutsideValues(box, identity.missingKeys)),
     cookie: new PageCookie({

@@ -7,9 +7,10 @@ import {
   type RawResponse,
   ServiceError,
 } from "svc-access/runtime";
+import { OWN_ACCOUNT_PATH } from "../../config/provider-paths.ts";
 import { QueueFullError } from "../../ground/queue/work-queue.ts";
 import { DatabaseUnavailable } from "../../ground/store/provider-database.ts";
-import { foreignFormPage } from "../../pages/error-pages.ts";
+import { foreignFormPage, slowedResponse } from "../../pages/error-pages.ts";
 import type { FormTokens } from "../../pages/form-tokens.ts";
 import type { PageCookie } from "../../pages/page-cookie.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
@@ -17,7 +18,9 @@ import type { PageView } from "../../pages/page-view.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
 import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
+import type { PasswordLogin } from "../../people/accounts/password-login.ts";
 import type { PasswordOwner } from "../../people/accounts/passwords/password-rules.ts";
+import { repetitionOf } from "../../people/accounts/repeated-form.ts";
 import type { DeadResetLink, ResetLink, ResetLinks } from "../../people/accounts/reset-links.ts";
 import type { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
 import type { PasswordChanges } from "./password-changes.ts";
@@ -40,6 +43,7 @@ export interface ResetHandlerOptions {
   readonly links: Pick<ResetLinks, "find">;
   readonly changes: Pick<PasswordChanges, "reset">;
   readonly rights: Pick<ResetRights, "mayReset">;
+  readonly logins: Pick<PasswordLogin, "authenticate">;
   readonly attempts: Pick<FailedAttempts, "record">;
   readonly forms: FormTokens;
   /** With the token of the link that a browser has opened. */
@@ -48,6 +52,9 @@ export interface ResetHandlerOptions {
 }
 
 const COOKIE_SECONDS = 3600;
+/** Behind the token in the cookie, once the password is set. */
+const SET = ".set";
+const SET_SECONDS = 600;
 const FORM = "password_reset";
 const LONGEST_FORM = 16 * 1024;
 
@@ -86,11 +93,12 @@ class ResetRequest {
   }
 
   async respond(): Promise<RawResponse> {
-    const { method, query, headers } = this.#request;
+    const { method, query } = this.#request;
     if (method === "POST") return this.#set();
     if (query.has("token")) return this.#open(query.getAll("token"));
-    const token = this.#options.cookie.valueOf(headers);
+    const { token, isSet } = this.#kept();
     if (token === undefined) return this.#view.response(404, deadResetLinkPage());
+    if (isSet) return this.#view.response(200, passwordSetPage(OWN_ACCOUNT_PATH));
     const link = await this.#find(token);
     return "reason" in link ? this.#refuse(link) : this.#form(200, link, token);
   }
@@ -104,18 +112,18 @@ class ResetRequest {
   }
 
   async #set(): Promise<RawResponse> {
-    const { origin, forms, changes, cookie } = this.#options;
-    const token = cookie.valueOf(this.#request.headers);
+    const { origin, forms, changes } = this.#options;
+    const { token } = this.#kept();
     if (isFromAnotherSite(this.#request, origin) || token === undefined) {
-      return this.#view.response(403, foreignFormPage());
+      return this.#view.response(403, foreignFormPage(RESET_PATH));
     }
     const form = await formFields(this.#request, LONGEST_FORM);
     if (!forms.isValid(form, { form: FORM, browser: token })) {
-      return this.#view.response(403, foreignFormPage());
+      return this.#view.response(403, foreignFormPage(RESET_PATH));
     }
-    const link = await this.#find(token);
-    if ("reason" in link) return this.#refuse(link);
     const password = form.get("password") ?? "";
+    const link = await this.#find(token);
+    if ("reason" in link) return this.#repeated(link, token, password);
     const problems = await newPasswordProblems(form, link);
     if (problems !== undefined) return this.#form(400, link, token, problems);
     const result = await changes.reset(link, password, this.#call);
@@ -123,7 +131,10 @@ class ResetRequest {
       return this.#form(400, link, token, { password: result.problem });
     }
     if (result.outcome === "dead") {
-      return this.#refuse({ reason: result.reason, accountId: link.accountId });
+      const dead = { reason: result.reason, accountId: link.accountId };
+      // The same form may have used it a moment before; it may also have been replaced.
+      const now = dead.reason === "used" ? await this.#find(token) : dead;
+      return this.#repeated("reason" in now ? now : dead, token, password);
     }
     await this.#call.audit.record({
       event: "password.reset",
@@ -131,9 +142,39 @@ class ResetRequest {
       resource: `user:${link.accountId}`,
       details: { sessions: result.endedSessions },
     });
-    return this.#view.response(200, passwordSetPage(), {
-      "Set-Cookie": cookie.removed(),
-    });
+    return this.#leadOn(token);
+  }
+
+  /** Sends the browser to the page of success, which can be loaded again for a while. */
+  #leadOn(token: string): RawResponse {
+    const { headers } = this.#request;
+    const lines = this.#options.cookie.lines(headers, `${token}${SET}`, SET_SECONDS);
+    return redirectResponse(RESET_PATH, { "Set-Cookie": lines });
+  }
+
+  /** The response to a form whose link was used: by this form, such as before a double click, or by another one. */
+  async #repeated(link: DeadResetLink, token: string, password: string): Promise<RawResponse> {
+    const { accounts, logins } = this.#options;
+    const { accountId, reason } = link;
+    if (reason !== "used" || accountId === undefined) return this.#refuse(link);
+    const { username } = (await accounts.find(accountId)) ?? {};
+    if (username === undefined) return this.#refuse(link);
+    const found = await repetitionOf({ accountId, username, password }, logins, this.#call);
+    switch (found.outcome) {
+      case "same":
+        return this.#leadOn(token);
+      case "other":
+        return this.#refuse(link);
+      case "slowed":
+        return slowedResponse(this.#view, Math.max(1, Math.ceil(found.retryAfterMs / 1000)));
+    }
+  }
+
+  /** The token of the link that this browser has opened, and whether it has set the password with it. */
+  #kept(): { readonly token: string | undefined; readonly isSet: boolean } {
+    const value = this.#options.cookie.valueOf(this.#request.headers);
+    const isSet = value?.endsWith(SET) === true;
+    return { token: isSet ? value?.slice(0, -SET.length) : value, isSet };
   }
 
   /** The link of a token, unless its user is disabled, or its maker may no longer make it. */

@@ -91,11 +91,12 @@ ${fields}
   };
 }
 
-/** The page of success. */
-export function passwordSetPage(): Page {
+/** The page of success. @param loginPath where the person logs in */
+export function passwordSetPage(loginPath: string): Page {
   return ({ say }) => ({
     title: say("The password was set"),
-    body: html`<p>${say("The link no longer works. You can close this page, and log in with the new password.")}</p>`,
+    body: html`<p>${say("The link no longer works. You can close this page, and log in with the new password.")}</p>
+<p><a class="button" href="${loginPath}">${say("Log in")}</a></p>`,
   });
 }
 
