@@ -14,10 +14,14 @@ export interface PageParts {
    * The token of a form.
    *
    * @param path where it is sent to, below the issuer
-   * @param sessionId of the browser's session, if it has one
+   * @param sessionUid of the browser's session, if it has one
    * @returns undefined if it is a form of somebody else
    */
-  token(path: string, sessionId: string | undefined): string | undefined;
+  token(path: string, sessionUid: string | undefined): string | undefined;
+  /** What this browser has done before with the code of a device that the request names. */
+  doneWithDevice(ctx: KoaContextWithOIDC): "approved" | "refused" | undefined;
+  /** The address of `deviceDonePage`, for the browser of the request under way. */
+  deviceDoneUrl(): string;
 }
 
 /** The pages that `oidc-provider` shows by itself. */
@@ -55,6 +59,10 @@ export function providerPages(parts: PageParts): Pages {
     ctx.set(headers);
     ctx.body = text;
   };
+  const leadOn = (ctx: KoaContextWithOIDC): void => {
+    ctx.status = 303;
+    ctx.redirect(parts.deviceDoneUrl());
+  };
   return {
     continueByHand(ctx) {
       const page = pageByHand(ctx, parts);
@@ -85,12 +93,15 @@ ${hidden(ctx, "end_session_confirm", parts)}
       }));
     },
 
-    deviceInput(ctx, _form, _out, error) {
+    deviceInput(ctx, _form, _out, given) {
+      const before = given?.name === "AlreadyUsedError" ? parts.doneWithDevice(ctx) : undefined;
+      if (before === "approved") return leadOn(ctx);
+      const problem = before === "refused" ? REFUSED : given && problemOf(given);
       const known = ctx.query["user_code"];
       send(ctx, ({ say }) => ({
         title: say("Log in on a device"),
-        isProblem: error !== undefined,
-        body: html`${problemBox(error && say(problemOf(error)))}
+        isProblem: problem !== undefined,
+        body: html`${problemBox(problem && say(problem))}
 <p>${say("Enter the code that the device shows. Continue only if you have started this yourself.")}</p>
 <form method="post" action="${ctx.oidc.urlFor("code_verification")}">
 ${hidden(ctx, "code_verification", parts)}
@@ -98,7 +109,7 @@ ${field({
   name: "user_code",
   label: say("Code"),
   value: typeof known === "string" ? known.slice(0, 20) : "",
-  isFirst: error === undefined,
+  isFirst: problem === undefined,
 })}
 <button type="submit">${say("Continue")}</button>
 </form>`,
@@ -122,13 +133,16 @@ ${hidden(ctx, "code_verification", parts)}
       }));
     },
 
-    deviceDone(ctx) {
-      send(ctx, ({ say }) => ({
-        title: say("The device is logged in"),
-        body: html`<p>${say("Go back to the device. You can close this page.")}</p>`,
-      }));
-    },
+    deviceDone: leadOn,
   };
+}
+
+/** The page after a device was approved, which can be loaded again. */
+export function deviceDonePage(): Page {
+  return ({ say }) => ({
+    title: say("The device is logged in"),
+    body: html`<p>${say("Go back to the device. You can close this page.")}</p>`,
+  });
 }
 
 /** The page with a button, in place of one whose script submits its form at once. */
@@ -175,21 +189,25 @@ ${ownToken(ctx, ctx.oidc.urlFor(route), parts)}`;
 function ownToken(ctx: KoaContextWithOIDC, action: string, parts: PageParts): Html | undefined {
   const { issuer } = ctx.oidc.provider;
   if (!action.startsWith(`${issuer}/`)) return undefined;
-  const { session } = ctx.oidc as { session?: { id?: string } };
-  const token = parts.token(action.slice(issuer.length), session?.id);
+  const { session } = ctx.oidc as { session?: { uid?: string } };
+  const token = parts.token(action.slice(issuer.length), session?.uid);
   if (token === undefined) return undefined;
   return formToken(token);
 }
 
+const USED: MessageKey = "The code was already used. Start again on the device.";
+const REFUSED: MessageKey = "The login was refused.";
 const PROBLEMS: Readonly<Record<string, MessageKey>> = {
   NoCodeError: "Enter the code that the device shows.",
   NotFoundError:
     "The code is not known, or it has expired. Check it, or begin again on the device.",
   ExpiredError: "The code has expired. Start again on the device.",
-  AlreadyUsedError: "The code was already used. Start again on the device.",
-  AbortedError: "The login was refused.",
+  AlreadyUsedError: USED,
+  InvalidGrant: USED,
+  AbortedError: REFUSED,
+  SessionNotFound: "The login has expired. Enter the code again.",
 };
 
-function problemOf(error: Error): MessageKey {
-  return PROBLEMS[error.name] ?? PROBLEMS[error.constructor.name] ?? SERVER_ERROR;
+function problemOf({ name, constructor }: Error): MessageKey {
+  return PROBLEMS[name] ?? PROBLEMS[constructor.name] ?? SERVER_ERROR;
 }

@@ -231,9 +231,13 @@ export async function logIn(
 }
 
 /** Uses the code of the device once. */
-export async function pollDevice({ issuer }: { readonly issuer: string }, deviceCode: string) {
+export async function pollDevice(
+  { issuer }: { readonly issuer: string },
+  deviceCode: string,
+  { id }: Pick<ClientDeclaration, "id"> = TV,
+) {
   const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-  const body = new URLSearchParams({ grant_type, client_id: TV.id, device_code: deviceCode });
+  const body = new URLSearchParams({ grant_type, client_id: id, device_code: deviceCode });
   const response = await fetch(`${issuer}/token`, { method: "POST", body });
   return { status: response.status, text: await response.text() };
 }

@@ -65,6 +65,20 @@ export class ProviderDocuments {
     await this.#database.run((db) => saveDocument(db, document));
   }
 
+  /** Stores a document, or a new version of it unless that is of an account by now. */
+  async saveUnlessOwned(document: NewProviderDocument): Promise<void> {
+    await this.#database.run((db) => saveDocument(db, document, { mustHaveNoAccount: true }));
+  }
+
+  /** The account of a document, in a transaction that stores a new version of it. */
+  async accountOf(
+    tx: Transaction<ProviderTables>,
+    { model, id }: Pick<NewProviderDocument, "model" | "id">,
+  ): Promise<string | undefined> {
+    const row = await selectDocuments(tx, model).where("id", "=", id).executeTakeFirst();
+    return row?.account_id ?? undefined;
+  }
+
   /** Stores a document that must not be there yet. @returns false if it is */
   async add(document: NewProviderDocument): Promise<boolean> {
     const rows = await this.#database.run((db) =>

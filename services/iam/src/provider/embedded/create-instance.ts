@@ -13,7 +13,7 @@ import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
 import { declareResponseMode, refuseResponseTypes } from "./response-forms.ts";
 import { compareHashes } from "./service-accounts/used-key.ts";
-import { logoutOfNobody, storeFewSessions } from "./visitor-sessions.ts";
+import { acceptOwnForms, logoutOfNobody, storeFewSessions } from "./visitor-sessions.ts";
 
 type Oidc = typeof import("oidc-provider");
 
@@ -46,6 +46,7 @@ export function createInstance(
   });
   const provider = new oidc.Provider(`${options.publicUrl}${PROVIDER_PATH}`, configuration);
   fixOrigin(provider, options.publicUrl);
+  acceptOwnForms(provider);
   storeFewSessions(provider, () => oidc.Provider.ctx as KoaContextWithOIDC | undefined);
   // All access tokens name their session, not only those of clients with back-channel logout.
   (provider.Client.prototype as unknown as { includeSid(): boolean }).includeSid = () => true;

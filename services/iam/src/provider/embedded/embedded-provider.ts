@@ -5,10 +5,12 @@ import { ProviderDatabase } from "../../ground/store/provider-database.ts";
 import { ProviderDocuments } from "../../ground/store/provider-documents.ts";
 import type { Rotation } from "../../ground/store/provider-keys.ts";
 import { BrowserIdentity } from "../../pages/browser-identity.ts";
-import type { RequestHeaders } from "../../pages/cookie-values.ts";
+import { cookieOf, type RequestHeaders } from "../../pages/cookie-values.ts";
 import { foreignFormPage, slowedResponse } from "../../pages/error-pages.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
 import { PageDesign } from "../../pages/page-design.ts";
+import { deviceDonePage } from "../../pages/provider-pages.ts";
+import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formParameters } from "../../pages/sent-forms.ts";
 import { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
 import type { LoginSession } from "../../people/sessions/login-session.ts";
@@ -16,6 +18,7 @@ import { Revocations } from "../../people/sessions/revocations.ts";
 import { Sessions } from "../../people/sessions/sessions.ts";
 import type { ProviderCall } from "../identity-provider.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
+import { hasApprovedDevice } from "./device-approvals.ts";
 import { DeviceStarts, deviceStartRefused, UserCodeAttempts } from "./device-limits.ts";
 import { type EmbeddedProviderOptions, sessionCookieName } from "./embedded-options.ts";
 import { LogoutNotices } from "./logout-notices.ts";
@@ -24,10 +27,12 @@ import { isForeignForm } from "./own-forms.ts";
 import { type Instance, ProviderInstances } from "./provider-instances.ts";
 import { providerJobs } from "./provider-jobs.ts";
 import {
+  DEVICE_DONE_PATH,
   DEVICE_START_PATH,
   endpointPath,
   evadesLimit,
   KEY_SET_ENDPOINT,
+  LOGOUT_ENDPOINT,
   SENT_AS_FORM,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
@@ -162,6 +167,22 @@ export class EmbeddedProvider {
     return BrowserIdentity.of(headers, this.#options.publicUrl);
   }
 
+  /**
+   * The session that a browser has here, of somebody who is logged in or not.
+   *
+   * @throws ServiceError INVALID_ARGUMENT if it says twice which browser it is
+   */
+  async sessionOf(
+    headers: RequestHeaders,
+    call: ProviderCall,
+  ): Promise<InstanceType<Instance["provider"]["Session"]> | undefined> {
+    const cookie = cookieOf(headers, sessionCookieName(this.#options.publicUrl));
+    if (cookie === undefined || cookie === "") return undefined;
+    const browser = this.browserOf(headers);
+    const { provider } = await this.current();
+    return this.within({ call, browser }, () => provider.Session.find(cookie));
+  }
+
   /** Runs work in the scope of a request, and waits for what it records. */
   async within<T>(
     scope: Omit<RequestScope, "pending" | "required">,
@@ -262,12 +283,20 @@ export class EmbeddedProvider {
         : undefined;
     refuseLongParameters(path, form ?? new URLSearchParams(queryOf(incoming.url ?? "")));
     if (isSentAsForm && form !== undefined) return asAddress(path, form);
-    const cookieName = sessionCookieName(this.#options.publicUrl);
+    const sessionUid = async () => (await this.sessionOf(headers, call))?.uid;
     if (
       form !== undefined &&
-      isForeignForm(this.forms, path, { headers, form, browser }, cookieName)
+      (await isForeignForm(this.forms, path, { form, browser, sessionUid }))
     ) {
-      return view.response(403, foreignFormPage());
+      // The other form is that of a logout.
+      const again = path === USER_CODE_PATH ? USER_CODE_PATH : LOGOUT_ENDPOINT;
+      return view.response(403, foreignFormPage(`${PROVIDER_PATH}${again}`));
+    }
+    if (path === DEVICE_DONE_PATH) {
+      const query = new URLSearchParams(queryOf(incoming.url ?? ""));
+      return hasApprovedDevice(this.forms, query, browser)
+        ? view.response(200, deviceDonePage())
+        : redirectResponse(`${PROVIDER_PATH}${USER_CODE_PATH}`);
     }
     if (method === "POST" && path === DEVICE_START_PATH) {
       const seconds = await this.#deviceStarts.begin(call.clientAddress);
@@ -303,6 +332,7 @@ export class EmbeddedProvider {
       browser,
       userAgent,
       ...(presented === undefined ? {} : { presented }),
+      ...(path === USER_CODE_PATH && form !== undefined && { ownXsrf: form.get("xsrf") ?? "" }),
       ...(request.nameCause && { nameCause: (error: unknown) => request.nameCause?.(error) }),
     };
     await this.within(scope, async () => {

@@ -20,20 +20,14 @@ export class EmbeddedVisitors implements Visitors {
   }
 
   async find(headers: RequestHeaders, call: ProviderCall): Promise<Visitor | undefined> {
-    const cookie = this.#cookieOf(headers);
-    if (cookie === undefined) return undefined;
-    const browser = this.#provider.browserOf(headers);
-    const { provider } = await this.#provider.current();
-    const session = await this.#provider.within({ call, browser }, () =>
-      provider.Session.find(cookie),
-    );
+    const session = await this.#provider.sessionOf(headers, call);
     if (session?.accountId === undefined || session.loginTs === undefined) return undefined;
     return {
       accountId: session.accountId,
       sessionId: session.uid,
       loginTime: session.loginTs * 1000,
       usedFactor: usesFactor(session.amr),
-      browser: hash(cookie),
+      browser: hash(session.jti),
     };
   }
 

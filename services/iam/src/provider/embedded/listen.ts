@@ -60,6 +60,7 @@ export function listen(
     const accountId = ctx.oidc.session?.accountId;
     if (ctx.oidc.deviceCode === undefined || accountId === undefined) return;
     restoreAuthorization(ctx.oidc.session);
+    if (requestScope.getStore()?.isApprovedBefore === true) return;
     recordEvent(options, {
       event: "device.approved",
       riskLevel: "MEDIUM",

@@ -8,6 +8,7 @@ import type { PageView } from "../../pages/page-view.ts";
 import { providerPages } from "../../pages/provider-pages.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { createInstance, type InstanceParts } from "./create-instance.ts";
+import { deviceApprovals } from "./device-approvals.ts";
 import type { EmbeddedProviderOptions } from "./embedded-options.ts";
 import { type SigningKey, SigningKeys, versionOf } from "./keys/signing-keys.ts";
 import type { LogoutNotices } from "./logout-notices.ts";
@@ -52,7 +53,11 @@ export class ProviderInstances {
     const { box, now, keyTimes, newKey } = options;
     this.#options = options;
     this.#stores = stores;
-    const pages = providerPages({ ...ownForms(forms), view: (ctx) => viewOf(design, ctx) });
+    const pages = providerPages({
+      ...ownForms(forms),
+      ...deviceApprovals(forms),
+      view: (ctx) => viewOf(design, ctx),
+    });
     this.#parts = { pages, notices };
     this.#keys = new SigningKeys(database, box, keyEvents(options), {
       ...(keyTimes === undefined ? {} : { times: keyTimes }),

@@ -1,4 +1,5 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { requestScope } from "./request/request-scope.ts";
 
 /** A session of `oidc-provider`. */
 interface VisitorSession {
@@ -7,6 +8,8 @@ interface VisitorSession {
   /** When it expires; undefined before it is saved. */
   readonly exp?: number;
   readonly accountId?: string;
+  /** What it keeps while it shows a form. */
+  state?: object;
   save(seconds: number): Promise<unknown>;
   persist(): Promise<unknown>;
 }
@@ -15,6 +18,21 @@ interface VisitorSession {
 interface VisitorSessions {
   readonly prototype: VisitorSession;
   get(ctx: unknown): Promise<VisitorSession>;
+}
+
+/**
+ * Has `oidc-provider` accept a form of its own by our token alone: it would take each form once, so that the second of
+ * two clicks, or a form of another tab, seems to come from another site.
+ */
+export function acceptOwnForms({ Session }: Provider): void {
+  const sessions = Session as unknown as VisitorSessions;
+  const { get } = sessions;
+  sessions.get = async function (this: VisitorSessions, ctx) {
+    const session = await get.call(this, ctx);
+    const secret = requestScope.getStore()?.ownXsrf;
+    if (secret !== undefined) session.state = { ...session.state, secret };
+    return session;
+  };
 }
 
 /**

@@ -25,6 +25,13 @@ export interface AdapterContext {
   found(model: string, payload: Payload): void;
   /** It has named a user code that there is. */
   foundUserCode(): void;
+  /** The code of a device that this browser has approved or refused before. */
+  foundOwnDeviceCode(code: {
+    readonly accountId: string | undefined;
+    readonly isRefused: boolean;
+  }): void;
+  /** The device that the request approves was approved before, for the same person. */
+  approvedBefore(): void;
   /** The error by which a request with a used token, code or assertion is refused. */
   usedBefore(model: string): Error;
   /** A token or code was used again: its grant has ended. */
@@ -106,6 +113,14 @@ export function adapterContext(
     foundUserCode() {
       const scope = requestScope.getStore();
       if (scope) scope.hasFoundUserCode = true;
+    },
+    foundOwnDeviceCode(code) {
+      const scope = requestScope.getStore();
+      if (scope) scope.ownDeviceCode = code;
+    },
+    approvedBefore() {
+      const scope = requestScope.getStore();
+      if (scope) scope.isApprovedBefore = true;
     },
     usedBefore: (model) =>
       model === "ReplayDetection"

@@ -10,7 +10,7 @@ import type { Payload } from "../request/request-scope.ts";
 import type { AdapterContext } from "./adapter-context.ts";
 import type { ProviderStores } from "./provider-stores.ts";
 import { hash, SECRET_IDS, sealedPlace } from "./sealed-documents.ts";
-import { approvalOf, loginBegin, seenSession, withOwnSid } from "./seen-session.ts";
+import { approvalOf, isDecidedOn, loginBegin, seenSession, withOwnSid } from "./seen-session.ts";
 
 /** JWTs, which are not stored. */
 const ACCESS_TOKENS: ReadonlySet<string> = new Set(["AccessToken", "ClientCredentials"]);
@@ -83,7 +83,16 @@ export class DocumentAdapter {
     } else if (approval !== undefined) {
       const { sessionUid, accountId } = approval;
       const mayStore = (tx: Transaction<ProviderTables>) => this.#context.mayStore(tx, accountId);
-      const isSaved = await this.#sessions.saveApproved(sessionUid, { mayStore, store });
+      const isSaved = await this.#sessions.saveApproved(sessionUid, {
+        mayStore,
+        store: async (tx) => {
+          const before = await this.#documents.accountOf(tx, document);
+          if (before === undefined) return store(tx);
+          // The second of two clicks approves nothing else; somebody else does not take a device over.
+          if (before !== accountId) throw this.#context.usedBefore(this.#model);
+          this.#context.approvedBefore();
+        },
+      });
       if (!isSaved) throw this.#context.sessionEnded();
     } else if (document.parent_id !== null) {
       if (!(await this.#documents.addSuccessor(document)))
@@ -91,6 +100,9 @@ export class DocumentAdapter {
     } else if (this.#model === "ReplayDetection") {
       // Two that present the same assertion at once both found nothing before.
       if (!(await this.#documents.add(document))) throw this.#context.usedBefore(this.#model);
+    } else if (this.#model === "DeviceCode" && payload["error"] === undefined) {
+      // That it is being approved says nothing new of one that was approved meanwhile.
+      await this.#documents.saveUnlessOwned(document);
     } else {
       await this.#documents.save(document);
     }
@@ -102,13 +114,32 @@ export class DocumentAdapter {
     const payload = this.#open(await this.#documents.find(this.#model, this.#idOf(id)), id);
     if (payload === undefined || !this.#isOfBrowser(payload)) return undefined;
     this.#context.found(this.#model, payload);
-    return payload;
+    return this.#model === "DeviceCode" ? this.#withOwnApproval(payload) : payload;
   }
 
   /** What is stored of a document, besides what `oidc-provider` gives. */
   #completed(given: Payload): Payload {
-    if (this.#model === "DeviceCode") return withOwnSid(given);
-    return OF_BROWSERS.has(this.#model) ? { ...given, browser: this.#context.browser() } : given;
+    const browser = this.#context.browser();
+    if (this.#model === "DeviceCode") {
+      return isDecidedOn(given) ? { ...withOwnSid(given), browser } : given;
+    }
+    return OF_BROWSERS.has(this.#model) ? { ...given, browser } : given;
+  }
+
+  /**
+   * The code of a device, as its browser finds it that has sent it before: `oidc-provider` lets nobody continue with a
+   * code that is being approved, also not who has clicked twice, so that the device would wait for nothing.
+   */
+  #withOwnApproval(payload: Payload): Payload {
+    const { browser, inFlight, ...rest } = payload;
+    if (browser === undefined || browser !== this.#context.browser()) return payload;
+    const { accountId, error } = payload;
+    if (accountId === undefined && error === undefined) return rest;
+    this.#context.foundOwnDeviceCode({
+      accountId: textOf(accountId) ?? undefined,
+      isRefused: error !== undefined,
+    });
+    return payload;
   }
 
   /** Its cookie may have come from another host of the domain, with the session or login of somebody else. */
@@ -126,7 +157,8 @@ export class DocumentAdapter {
   async findByUserCode(userCode: string): Promise<Payload | undefined> {
     const row = await this.#documents.findBy(this.#model, "user_code", hash(userCode));
     if (row !== undefined) this.#context.foundUserCode();
-    return this.#open(row);
+    const payload = this.#open(row);
+    return payload && this.#withOwnApproval(payload);
   }
 
   /** Marks a token or code as used. */

@@ -50,6 +50,11 @@ export function seenSession(
   return { id: sid, kind: "device", accountId, clients: [client], ...end, ...requester };
 }
 
+/** Whether somebody has begun to approve the device of a code, or has refused it. */
+export function isDecidedOn({ inFlight, accountId, error }: Payload): boolean {
+  return inFlight !== undefined || accountId !== undefined || error !== undefined;
+}
+
 /** The login that approves a device, which a document is about. */
 export function approvalOf(
   model: string,

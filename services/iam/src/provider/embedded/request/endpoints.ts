@@ -2,6 +2,8 @@
 export const AUTHORIZATION_ENDPOINT = "/auth";
 /** Where people enter the codes that devices show. */
 export const USER_CODE_PATH = "/device";
+/** Where people come to who have approved a device. */
+export const DEVICE_DONE_PATH = "/device/done";
 /** Where devices begin a login. */
 export const DEVICE_START_PATH = "/device/auth";
 /** Where logouts begin. */

@@ -23,6 +23,12 @@ export interface RequestScope {
   usedAccountId?: string;
   /** Whether it has named a user code that there is. */
   hasFoundUserCode?: boolean;
+  /** The field `xsrf` of a form that has a valid token of ours. */
+  ownXsrf?: string;
+  /** The code of a device that the request names, if this browser has approved or refused it. */
+  ownDeviceCode?: { readonly accountId: string | undefined; readonly isRefused: boolean };
+  /** Whether the device that the request approves was approved before. */
+  isApprovedBefore?: boolean;
   /** The key of a service account that the client has authenticated with. */
   usedKey?: ServiceAccountKey;
   /** The login that the request completes. */
