@@ -11,7 +11,11 @@ import {
   otherSitePage,
 } from "../../src/bootstrap/bootstrap-pages.ts";
 import { leavingPage } from "../../src/login/browser/browser-login-pages.ts";
-import { loginPage, unimplementedPage } from "../../src/login/interaction/interaction-pages.ts";
+import {
+  completedPage,
+  loginPage,
+  unimplementedPage,
+} from "../../src/login/interaction/interaction-pages.ts";
 import { errorPage } from "../../src/pages/error-pages.ts";
 import type { Page } from "../../src/pages/page.ts";
 import { linkOf } from "../support/bootstrap.ts";
@@ -243,6 +247,7 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium whose request fails"
         }),
       ],
     ],
+    ["completed login", [200, completedPage({ client: "TV & <Co>", url: next })]],
     ["not available", [501, unimplementedPage("prompt=select_account")]],
     ["on the way to the provider", [200, leavingPage(next)]],
     ["new password later", [503, resetLaterPage()]],

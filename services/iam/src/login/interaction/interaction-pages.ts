@@ -1,8 +1,10 @@
+import { OWN_ACCOUNT_PATH } from "../../config/provider-paths.ts";
 import { field, formToken, problemBox } from "../../pages/form-parts.ts";
 import { type Html, html } from "../../pages/html.ts";
 import type { Page } from "../../pages/page.ts";
 import type { MessageKey, Texts, TextValues } from "../../pages/texts.ts";
 import { passkeyForm } from "../../people/factors/factor-forms.ts";
+import type { LoginStart } from "./completed-logins.ts";
 import { PASSKEY_SCRIPT } from "./passkey-script.ts";
 
 /** Why a form was not accepted. */
@@ -106,12 +108,34 @@ ${formToken(form.token)}
   };
 }
 
-/** The page of a login that has expired, or began in another browser. */
-export function expiredPage(): Page {
-  return ({ say }) => ({
-    title: say("The login has expired"),
-    body: html`<p>${say("Go back to where you came from, and log in again. Cookies must be allowed.")}</p>`,
+/**
+ * The page of a login that has expired, or began in another browser.
+ *
+ * @param start where it can begin again, if that is known
+ */
+export function expiredPage(start?: LoginStart): Page {
+  return (texts) => ({
+    title: texts.say("The login has expired"),
+    body: html`<p>${texts.say("Go back to where you came from, and log in again. Cookies must be allowed.")}</p>
+${links(texts, start)}`,
   });
+}
+
+/** The page of a login that its browser has completed before. @param start where the person goes on, if that is known */
+export function completedPage(start: LoginStart | undefined): Page {
+  return (texts) => ({
+    title: texts.say("You are already logged in"),
+    body: html`<p>${texts.say("This login is complete.")}</p>
+${links(texts, start)}`,
+  });
+}
+
+/** Where people go from the page of a login that is over. */
+function links({ say }: Texts, start: LoginStart | undefined): Html {
+  const own = html`<a class="button second" href="${OWN_ACCOUNT_PATH}">${say("Your account")}</a>`;
+  if (start === undefined || start.url === OWN_ACCOUNT_PATH) return html`<p>${own}</p>`;
+  return html`<p><a class="button" href="${start.url}" rel="noreferrer">${say("Continue to {client}", { client: start.client })}</a>
+${own}</p>`;
 }
 
 /** The page of what this version does not do. @param what as in the protocol, such as `prompt=create` */

@@ -12,11 +12,13 @@ import type { PageView } from "../../pages/page-view.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
 import { passwordsQueueFull } from "../../people/accounts/password-login.ts";
 import type { FailedAttempt } from "../../people/accounts/throttle/failed-attempts.ts";
-import { clientsOf } from "../../provider/embedded/embedded-options.ts";
+import { clientsOf, LOGIN_TIMES } from "../../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../../provider/embedded/embedded-provider.ts";
 import { recordEvent } from "../../provider/embedded/request/provider-events.ts";
 import { grantScopes } from "../../provider/embedded/tokens/load-grant.ts";
+import { CompletedLogins } from "./completed-logins.ts";
 import {
+  completedPage,
   consentPage,
   expiredPage,
   type FormProblem,
@@ -65,15 +67,16 @@ export class InteractionRequest {
     const { method } = this.#request;
     const interaction = await this.#interaction();
     // The cookie, which other sites cannot send with a POST, names the interaction too.
-    if (interaction === undefined || this.#isCrossSite())
-      return this.#view().response(400, expiredPage());
+    if (this.#isCrossSite()) return this.#view().response(400, expiredPage());
+    if (interaction === undefined) return this.#over();
     if (method === "GET" || method === "HEAD") return this.#page(interaction, 200);
     if (method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", "use GET or POST");
     const form = await formFields(this.#request, LONGEST_FORM);
     const data = this.#embedded.forms.dataOf(form, this.#placeOf(interaction));
     if (data === undefined) return this.#page(interaction, 403, FORM_EXPIRED);
     if (form.get("action") === "cancel") {
-      return this.#finish({ error: "access_denied", error_description: "the login was cancelled" });
+      const error_description = "the login was cancelled";
+      return this.#finish(interaction, { error: "access_denied", error_description });
     }
     switch (interaction.prompt.name) {
       case "login":
@@ -97,6 +100,24 @@ export class InteractionRequest {
       if ((error as Error).name === "SessionNotFound") return undefined;
       throw error;
     }
+  }
+
+  /** The response for a page whose login is over, such as to a browser that goes back to it. */
+  async #over(): Promise<RawResponse> {
+    const { headers, path } = this.#request;
+    const uid = path.slice(INTERACTION_PATH.length + 1);
+    const completed = this.#completed().find(headers, uid);
+    const session = await this.#embedded.sessionOf(headers, this.#call);
+    return completed !== undefined && session?.accountId !== undefined
+      ? this.#view().response(200, completedPage(completed.start))
+      : this.#view().response(400, expiredPage(completed?.start));
+  }
+
+  #completed(): CompletedLogins {
+    const { options } = this.#embedded;
+    const { publicUrl, loginTimes = LOGIN_TIMES } = options;
+    const browserSeconds = Math.floor(loginTimes.absoluteMs / 1000);
+    return new CompletedLogins({ publicUrl, browserSeconds, clients: () => clientsOf(options) });
   }
 
   #isCrossSite(): boolean {
@@ -209,7 +230,7 @@ export class InteractionRequest {
     const ts = result.time ?? Math.floor(Date.now() / 1000);
     // That it has succeeded is recorded with its session: the password may have been changed meanwhile.
     const login = { accountId, remember: true, amr: [...result.amr], passwordVersion, ts };
-    return this.#finish({ login });
+    return this.#finish(interaction, { login });
   }
 
   async #stepPage(interaction: Interaction, result: StepPage): Promise<RawResponse> {
@@ -248,17 +269,27 @@ export class InteractionRequest {
       accountId,
       details: { client: clientId },
     });
-    return this.#finish({ consent: { grantId } }, true);
+    return this.#finish(interaction, { consent: { grantId } }, true);
   }
 
   /** Stores the result; the provider takes it when the browser comes back to it. */
-  async #finish(result: InteractionResults, isMerged = false): Promise<RawResponse> {
+  async #finish(
+    interaction: Interaction,
+    result: InteractionResults,
+    isMerged = false,
+  ): Promise<RawResponse> {
     const { provider } = await this.#embedded.current();
     const { incoming, response } = this.#request;
     const location = await provider.interactionResult(incoming, response, result, {
       mergeWithLastSubmission: isMerged,
     });
-    return { status: 303, headers: { Location: location, "Cache-Control": "no-store" } };
+    const lines = this.#completed().lines(this.#request.headers, {
+      uid: interaction.uid,
+      clientId: String(interaction.params["client_id"]),
+      redirectUri: redirectUriOf(interaction),
+    });
+    const headers = { Location: location, "Cache-Control": "no-store", "Set-Cookie": lines };
+    return { status: 303, headers };
   }
 
   /** What the field of the user name has at first. */

@@ -23,6 +23,7 @@ export const AUDITED_PAGES: Readonly<Record<string, readonly [file: string, titl
   "login busy": ["login/interaction/interaction-pages.ts", "Log in"],
   consent: ["login/interaction/interaction-pages.ts", "Allow access?"],
   "no login": ["login/interaction/interaction-pages.ts", "The login has expired"],
+  "completed login": ["login/interaction/interaction-pages.ts", "You are already logged in"],
   "not available": ["login/interaction/interaction-pages.ts", "Not available"],
   "second factor": ["login/interaction/step-pages.ts", "Confirm that it is you"],
   "second factor problem": ["login/interaction/step-pages.ts", "Confirm that it is you"],
