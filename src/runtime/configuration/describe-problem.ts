@@ -5,6 +5,7 @@ import { describeValue } from "../../config/describe-value.ts";
 import { didYouMean } from "../../diagnostics/nearest.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
 import { knownKeys } from "./known-keys.ts";
+import { withNarrowestBounds } from "./narrowest-bounds.ts";
 import { serviceConfigSchema } from "./service-config.ts";
 
 const MERGED = ": YAML 1.2 has no merge keys; write the keys out";
@@ -46,7 +47,7 @@ function describeUnion(
     const quote = typeof issue.input === "number" ? '; write it in quotes, as in "${VAR}"' : "";
     return [{ path, message: `${formatPath(path)} must be text or a list${quote}` }];
   }
-  return meant.flatMap((inner) =>
+  return withNarrowestBounds(meant).flatMap((inner) =>
     describeProblem({ ...inner, path: [...path, ...inner.path] }, []),
   );
 }

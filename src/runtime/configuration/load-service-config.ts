@@ -17,6 +17,7 @@ import {
 import { ConfigurationError, type ServiceConfigProblem } from "./configuration-error.ts";
 import { describeProblem } from "./describe-problem.ts";
 import { type ListenAddresses, withAddresses } from "./listen-addresses.ts";
+import { withNarrowestBounds } from "./narrowest-bounds.ts";
 import { withSecretFiles } from "./secret-files.ts";
 import { assertSections, readSections, splitSections } from "./sections.ts";
 import { type ServiceConfig, serviceConfigSchema } from "./service-config.ts";
@@ -113,7 +114,7 @@ export function parseServiceConfig<Sections extends ConfigurationSections = Reco
   const { builtIn, declared } = splitSections(value, names, ignoreOtherSections);
   const addressed = withAddresses(builtIn, options.addresses ?? {});
   const parsed = serviceConfigSchema.safeParse(addressed, { reportInput: true });
-  for (const issue of parsed.error?.issues ?? []) {
+  for (const issue of withNarrowestBounds(parsed.error?.issues ?? [])) {
     // Text whose variable is not set is not the value that the schema should see.
     if (isUnset && typeof issue.input === "string" && issue.input.includes("${")) continue;
     const problems = describeProblem(issue, names).map((one) => blameVariable(one, document));

@@ -6,6 +6,7 @@ import { isSecretKey } from "../logging/redaction/named-secrets.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
 import { describeSectionIssue } from "./describe-section-issue.ts";
 import { knownKeys, unknownKeys } from "./known-keys.ts";
+import { withNarrowestBounds } from "./narrowest-bounds.ts";
 import { type SecretText, secretUrlRanges } from "./secret-values.ts";
 import { serviceConfigSchema } from "./service-config.ts";
 import type { ConfigurationSections, StandardIssue } from "./standard-schema.ts";
@@ -101,7 +102,7 @@ export function readSections(
       continue;
     }
     problems.push(
-      ...withoutSizesOfWrongTypes(result.issues)
+      ...withNarrowestBounds(withoutSizesOfWrongTypes(result.issues))
         .flatMap((issue) => describeIssue(issue, { name, schema, text }))
         // Text whose variable is not set is not the value that the schema should see.
         .filter(({ path }) => !(isUnset && holdsReference(valueAt(text, path.slice(1))))),

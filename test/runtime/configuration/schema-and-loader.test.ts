@@ -16,6 +16,9 @@ import { fullService, problemsOf, serviceWith } from "./sample.ts";
 /** The parts of a JSON Schema that the tests read. */
 interface Schema {
   readonly default?: unknown;
+  readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -97,6 +100,22 @@ test("the sample of these tests has every key of the schema", () => {
     "database.password_file",
     "registry.etcd.password_file",
   ]);
+});
+
+describe("a number out of its limits has one line, which names the limit that holds [CONF-1]", () => {
+  const numbers = PLACES.flatMap(({ path, part: { anyOf = [] } }) =>
+    anyOf.filter(({ type }) => type === "integer").map((part) => ({ key: path.join("."), part })),
+  );
+  test.each(numbers)("$key", ({ key, part: { minimum = Number.NaN, maximum = Number.NaN } }) => {
+    for (const value of [minimum - 1, -1e30]) {
+      const problem = expect.stringMatching(new RegExp(`at least ${minimum}(?: |$)`));
+      expect(problemsOf(serviceWith(key, value)), `${value}`).toEqual([problem]);
+    }
+    for (const value of [maximum + 1, 2 ** 53, 1e30]) {
+      const problem = expect.stringMatching(new RegExp(`at most ${maximum}(?: |$)`));
+      expect(problemsOf(serviceWith(key, value)), `${value}`).toEqual([problem]);
+    }
+  });
 });
 
 const ANY_VALUE = fc.constantFrom<unknown>(

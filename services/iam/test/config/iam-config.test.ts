@@ -355,3 +355,22 @@ test("a length of time with a unit says which number it must be", () => {
     ),
   ]);
 });
+
+test.each(["idle_ns", "absolute_ns"])(
+  "%s out of its limits has one line, which names them",
+  (key) => {
+    for (const value of [-1e30, -1, 0, 59_999_999_999, 104 * 86_400e9 + 1, 2 ** 53, 1e30]) {
+      const limit =
+        value < 60e9
+          ? "at least 60000000000 nanoseconds, a minute"
+          : "at most 8985600000000000 nanoseconds, 104 days";
+      expect(problemsOf({ iam: { sessions: { [key]: value } } }), `${value}`).toEqual([
+        expect.stringMatching(new RegExp(`iam\\.sessions\\.${key} must be ${limit}$`)),
+      ]);
+    }
+    const most = 104 * 86_400e9;
+    expect(
+      load({ iam: { sessions: { absolute_ns: most, [key]: most } } }).sessions[key as "idle_ns"],
+    ).toBe(most);
+  },
+);
