@@ -1,5 +1,5 @@
 import { formToken, problemBox } from "../pages/form-parts.ts";
-import { type Html, html } from "../pages/html.ts";
+import { type Html, html, isolated } from "../pages/html.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
 import type { LoginSession } from "../people/sessions/login-session.ts";
 import type { UserSessions } from "../people/sessions/user-sessions.ts";
@@ -76,13 +76,17 @@ ${formToken(token)}
       .filter((name) => name !== "");
     const heading = `session-${id}`;
     const known = deviceName(userAgent);
-    const device = known ? say("{browser} on {system}", { ...known }) : userAgent || say("unknown");
+    const device = known
+      ? say("{browser} on {system}", { ...known })
+      : userAgent
+        ? isolated(userAgent)
+        : say("unknown");
     return html`<li>
 <p><strong id="${heading}">${say(kind === "device" ? "Device" : "Browser")}</strong>${
       id === visitor.sessionId ? html` (${say("this one")})` : undefined
     }<br><span class="quiet">${device}</span></p>
 <p class="quiet">${say("Last used {time}, from {address}", { time: date(seenTime, timeZone), address })}<br>
-${say("Since {time}", { time: date(createTime, timeZone) })}${names.length === 0 ? undefined : html`<br>${[...new Set(names)].join(", ")}`}</p>
+${say("Since {time}", { time: date(createTime, timeZone) })}${names.length === 0 ? undefined : html`<br>${[...new Set(names)].map((name, index) => html`${index === 0 ? "" : ", "}${isolated(name)}`)}`}</p>
 <form method="post">
 ${formToken(token)}
 <button class="danger" type="submit" name="session" value="${id}" aria-describedby="${heading}">${say("End the session")}</button>

@@ -1,5 +1,5 @@
 import { type Field, type FieldProblem, field, problemList } from "../pages/form-parts.ts";
-import { html } from "../pages/html.ts";
+import { html, isolated } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import type { MessageKey } from "../pages/texts.ts";
 
@@ -121,7 +121,7 @@ export interface NewOwner {
  * @param loginPath where the owner logs in, if it is here
  */
 export function ownerPage(owner: NewOwner, loginPath?: string): Page {
-  const name = html`<strong>${owner.name}</strong>`;
+  const name = html`<strong>${isolated(owner.name)}</strong>`;
   const zone = html`<strong>${owner.zone}</strong>`;
   return ({ say }) => ({
     title: say("{zone} has an owner", { zone: owner.zone }),

@@ -26,6 +26,11 @@ export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[
   return new Html(text);
 }
 
+/** A name that somebody has chosen. Whichever direction it is written in, it does not turn the text around it. */
+export function isolated(name: string): Html {
+  return html`<bdi>${name}</bdi>`;
+}
+
 function markup(value: HtmlValue): string {
   if (value === undefined) return "";
   if (value instanceof Html) return value.text;

@@ -1,7 +1,7 @@
 import type { Client, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import { providerErrorPage, SERVER_ERROR } from "./error-pages.ts";
 import { field, formToken, problemBox } from "./form-parts.ts";
-import { Html, html } from "./html.ts";
+import { Html, html, isolated } from "./html.ts";
 import type { Page } from "./page.ts";
 import type { PageView } from "./page-view.ts";
 import type { MessageKey } from "./texts.ts";
@@ -117,7 +117,7 @@ ${field({
     },
 
     deviceConfirm(ctx, _form, client, { ip }, userCode) {
-      const name = html`<strong>${client.clientName ?? client.clientId}</strong>`;
+      const name = html`<strong>${isolated(client.clientName ?? client.clientId)}</strong>`;
       const address = html`<code>${String(ip ?? "unknown")}</code>`;
       send(ctx, ({ say }) => ({
         title: say("Log in on this device?"),

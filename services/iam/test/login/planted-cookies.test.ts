@@ -213,7 +213,7 @@ describe("with a second factor", () => {
     // The code was not used: in a login of the victim's own it is good.
     const own = await victim.submit(await victim.open(start), { ...asAlice, username: "carol" });
     const done = await victim.submit(own, { action: "code", code });
-    expect(done.text).toContain("You are logged in as <strong>carol</strong>");
+    expect(done.text).toContain("You are logged in as <strong><bdi>carol</bdi></strong>");
     await service.stop();
   });
 

@@ -1,5 +1,5 @@
 import { type FieldProblem, field, formToken, problemList } from "../../pages/form-parts.ts";
-import { html } from "../../pages/html.ts";
+import { html, isolated } from "../../pages/html.ts";
 import type { Page } from "../../pages/page.ts";
 import type { Texts } from "../../pages/texts.ts";
 import {
@@ -69,7 +69,7 @@ export function resetPage(form: {
   return (texts) => {
     const { say } = texts;
     const { problems, fields } = newPasswordFields(texts, form.problems);
-    const username = html`<strong>${form.username}</strong>`;
+    const username = html`<strong>${isolated(form.username)}</strong>`;
     return {
       title: say("Set a new password"),
       isProblem: problems.length > 0,

@@ -1,6 +1,6 @@
 import type { Principal } from "svc-access/runtime";
 import { formToken } from "../../pages/form-parts.ts";
-import { html } from "../../pages/html.ts";
+import { html, isolated } from "../../pages/html.ts";
 import type { Page } from "../../pages/page.ts";
 import type { MessageKey, Texts } from "../../pages/texts.ts";
 import { ACCOUNT_PATH, LOGIN_PATH, LOGOUT_PATH } from "./paths.ts";
@@ -62,7 +62,7 @@ export function badReturnPage(): Page {
 }
 
 function who({ say }: Texts, { name, username, subjectId }: Person) {
-  const person = html`<strong>${name || username || subjectId}</strong>`;
+  const person = html`<strong>${isolated(name || username || subjectId)}</strong>`;
   return html`<p>${say("You are logged in as {person}.", { person })}</p>`;
 }
 

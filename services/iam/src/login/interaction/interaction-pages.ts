@@ -1,6 +1,6 @@
 import { OWN_ACCOUNT_PATH } from "../../config/provider-paths.ts";
 import { field, formToken, problemBox } from "../../pages/form-parts.ts";
-import { type Html, html } from "../../pages/html.ts";
+import { type Html, html, isolated } from "../../pages/html.ts";
 import type { Page } from "../../pages/page.ts";
 import type { MessageKey, Texts, TextValues } from "../../pages/texts.ts";
 import { passkeyForm } from "../../people/factors/factor-forms.ts";
@@ -39,7 +39,7 @@ export function loginPage(
       leadsTo: form.leadsTo,
       isProblem: form.problem !== undefined,
       ...(form.passkey === undefined ? {} : { script: PASSKEY_SCRIPT }),
-      body: html`<p>${say("to continue to {client}", { client: form.client })}</p>
+      body: html`<p>${say("to continue to {client}", { client: isolated(form.client) })}</p>
 ${summary(texts, form)}
 <form method="post">
 ${formToken(form.token)}
@@ -88,12 +88,13 @@ export function consentPage(
 ): Page {
   return (texts) => {
     const { say } = texts;
-    const client = html`<strong>${form.client}</strong>`;
+    const client = html`<strong>${isolated(form.client)}</strong>`;
+    const username = isolated(form.username);
     return {
       title: say("Allow access?"),
       leadsTo: form.leadsTo,
       isProblem: form.problem !== undefined,
-      body: html`<p>${say("{client} asks {username} for:", { client, username: form.username })}</p>
+      body: html`<p>${say("{client} asks {username} for:", { client, username })}</p>
 <ul>
 ${form.scopes.map((scope) => html`<li>${texts.translate(SCOPE_TEXTS[scope] ?? scope)}</li>`)}
 </ul>

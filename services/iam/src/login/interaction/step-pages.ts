@@ -1,5 +1,5 @@
 import { field, formToken } from "../../pages/form-parts.ts";
-import { html } from "../../pages/html.ts";
+import { html, isolated } from "../../pages/html.ts";
 import type { Page } from "../../pages/page.ts";
 import type { Accounts } from "../../people/accounts/accounts.ts";
 import { appSecret, passkeyForm, recoveryCodes } from "../../people/factors/factor-forms.ts";
@@ -64,7 +64,7 @@ ${field({
       leadsTo: form.leadsTo,
       isProblem: form.problem !== undefined,
       ...(form.passkey === undefined ? {} : { script: PASSKEY_SCRIPT }),
-      body: html`<p>${say("to continue to {client}", { client: form.client })}</p>
+      body: html`<p>${say("to continue to {client}", { client: isolated(form.client) })}</p>
 ${summary(texts, form)}
 ${codes}
 ${

@@ -178,7 +178,7 @@ test("a link shows a form, whose address does not have the token [IDP-30]", asyn
     `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
   );
   const text = await page.text();
-  expect(text).toContain("<strong>alice</strong>");
+  expect(text).toContain("<strong><bdi>alice</bdi></strong>");
   expect(text).not.toContain(token);
   expect(text).not.toContain("<script");
   // Whoever only opens it, such as a scanner of mail, uses nothing.

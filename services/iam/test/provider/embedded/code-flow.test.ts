@@ -29,7 +29,7 @@ test("a person logs in by the code flow with PKCE, and comes back [IDP-1]", asyn
   const begun = await begin(configuration);
   const page = await browser.open(begun.url.href);
   expect(page.url).toMatch(new RegExp(`^${iam.origin}/v1/iam/oidc/interaction/[\\w-]+$`));
-  expect(page.text).toContain("to continue to Console &amp; &lt;Co&gt;");
+  expect(page.text).toContain("to continue to <bdi>Console &amp; &lt;Co&gt;</bdi>");
   const back = await enter(browser, page);
   expect(back.url).toMatch(`${CALLBACK}?code=`);
   expect(new URL(back.url).searchParams.get("iss")).toBe(iam.issuer);

@@ -38,10 +38,12 @@ test("a public client gets tokens after consent, and is not asked for again [IDP
   const browser = new Browser(iam.origin);
   const begun = await begin(configuration);
   const asked = await enter(browser, await browser.open(begun.url.href));
-  expect(asked.text).toContain("<strong>Foreign &amp; Co</strong> asks alice for:");
+  expect(asked.text).toContain(
+    "<strong><bdi>Foreign &amp; Co</bdi></strong> asks <bdi>alice</bdi> for:",
+  );
   expect(asked.text).toContain("your e-mail address");
   expect(asked.text).toContain(
-    "<strong>Foreign &amp; Co</strong>, it acts as you: it may do there all that you may do.",
+    "<strong><bdi>Foreign &amp; Co</bdi></strong>, it acts as you: it may do there all that you may do.",
   );
   const back = await browser.submit(asked, { action: "consent" });
   const tokens = await redeem(configuration, back.url, begun);
@@ -72,7 +74,7 @@ test("a form of the consent page that says nothing gives nothing", async () => {
   const asked = await enter(browser, await browser.open(begun.url.href));
   const again = await browser.submit(asked, { action: "" });
   expect(again.status).toBe(400);
-  expect(again.text).toContain("asks alice for:");
+  expect(again.text).toContain("asks <bdi>alice</bdi> for:");
 });
 
 test("prompt=none without a session is reported to the client", async () => {
@@ -94,7 +96,7 @@ test("prompt=login asks for the password again, and somebody else may log in", a
   // The session of the other one ends first, by hand: nothing is submitted by itself.
   for (let count = 0; count < 3 && visit.url.startsWith(iam.origin); count++) {
     expect(visit.text).not.toContain("<script");
-    const isConsent = visit.text.includes("asks bob for:");
+    const isConsent = visit.text.includes("asks <bdi>bob</bdi> for:");
     visit = await browser.submit(visit, isConsent ? { action: "consent" } : {});
   }
   const bob = await redeem(configuration, visit.url, second);

@@ -75,7 +75,7 @@ async function approve(browser: Browser, begun: client.DeviceAuthorizationRespon
   // The code is filled in; nothing is submitted by itself.
   visit = await browser.submit(visit, {});
   expect(visit.text).toContain("Log in on this device?");
-  expect(visit.text).toContain("<strong>TV</strong>");
+  expect(visit.text).toContain("<strong><bdi>TV</bdi></strong>");
   expect(visit.text).toContain("<code>127.0.0.1</code>");
   expect(visit.text).toContain(begun.user_code);
   visit = await browser.submit(visit, { confirm: "yes" });
