@@ -28,6 +28,7 @@ import { openSessions } from "./api/sessions/open-sessions.ts";
 import { openUsers } from "./api/users/open-users.ts";
 import { openBootstrap } from "./bootstrap/open-bootstrap.ts";
 import type { LoadedIamConfig } from "./config/load-iam-config.ts";
+import { PROVIDER_PATH } from "./config/provider-paths.ts";
 import { openIamRemovals } from "./ground/removals/removals.ts";
 import { EncryptionKeyError } from "./ground/secrets/encryption-keys.ts";
 import { OutsideValues } from "./ground/secrets/outside-values.ts";
@@ -36,6 +37,7 @@ import { IAM_TABLES, type IamTables } from "./ground/store/tables.ts";
 import { type Opened, openIdentity, type Shortcuts } from "./identity/open-identity.ts";
 import { openBrowserLogin } from "./login/browser/open-browser-login.ts";
 import { withErrorPages } from "./pages/error-pages.ts";
+import { pageHandlers } from "./pages/page-handlers.ts";
 import { readPageDesign } from "./pages/read-page-design.ts";
 import { clockedJobs } from "./people/sessions/database-clock.ts";
 import { openRights } from "./rights/open-rights.ts";
@@ -96,6 +98,12 @@ async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOp
       },
     },
     browsers,
+    {
+      rawHandlers: pageHandlers(
+        opened.design,
+        provider.rawHandlers.length === 0 ? [PROVIDER_PATH] : [],
+      ),
+    },
     await openBootstrap(context),
     openAuth(context),
     openPasswords(context),

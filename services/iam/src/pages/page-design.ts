@@ -1,5 +1,6 @@
 import type { RawRequest } from "svc-access/runtime";
 import { acceptedLanguages, LANGUAGES, languageOf, uiLocales } from "./languages.ts";
+import { PageIcon } from "./page-icon.ts";
 import { type PageBrand, PageView } from "./page-view.ts";
 import { Texts } from "./texts.ts";
 
@@ -7,7 +8,7 @@ import { Texts } from "./texts.ts";
 export type VisitRequest = Pick<RawRequest, "query"> & { readonly headers: VisitHeaders };
 type VisitHeaders = Pick<RawRequest["headers"], "all">;
 
-const BRAND: PageBrand = { name: "Identity and access" };
+const BRAND: PageBrand = { name: "Identity and access", icon: new PageIcon() };
 
 /** The look of all pages: it makes the view of each visitor. */
 export class PageDesign {
@@ -15,6 +16,11 @@ export class PageDesign {
 
   constructor(brand: PageBrand = BRAND) {
     this.#brand = brand;
+  }
+
+  /** The icon of the pages. */
+  get icon(): PageIcon {
+    return this.#brand.icon;
   }
 
   /**

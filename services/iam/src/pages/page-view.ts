@@ -1,6 +1,8 @@
 import type { RawResponse } from "svc-access/runtime";
 import { Html, html } from "./html.ts";
 import type { Page, PageContent } from "./page.ts";
+import type { PageIcon } from "./page-icon.ts";
+import { SECURITY_HEADERS } from "./security-headers.ts";
 import { STYLE_SHEET, STYLE_SOURCE } from "./style-sheet.ts";
 import type { Texts } from "./texts.ts";
 
@@ -10,6 +12,8 @@ export interface PageBrand {
   readonly name: string;
   /** The logo, as a `data:` URL. */
   readonly logo?: string;
+  /** What the tabs of browsers show. */
+  readonly icon: PageIcon;
 }
 
 /** A color scheme that somebody prefers. */
@@ -69,26 +73,24 @@ export class PageView {
     const policy = [
       "default-src 'none'",
       `style-src ${STYLE_SOURCE}`,
-      ...(this.#brand.logo === undefined ? [] : ["img-src data:"]),
+      `img-src 'self'${this.#brand.logo === undefined ? "" : " data:"}`,
       ...(script === undefined ? [] : ["script-src 'self'"]),
       `form-action ${targets}`,
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ];
     return {
+      ...SECURITY_HEADERS,
       "Content-Type": "text/html; charset=utf-8",
       "Content-Language": this.texts.language,
       "Content-Security-Policy": policy.join("; "),
-      "Referrer-Policy": "no-referrer",
-      "X-Frame-Options": "DENY",
-      "Cache-Control": "no-store",
     };
   }
 
   #text(status: number, { title, body, isProblem, navigation, script }: PageContent): string {
     const { texts, requestId, theme } = this.#visit;
     const { say } = texts;
-    const { name, logo } = this.#brand;
+    const { name, logo, icon } = this.#brand;
     const isError = status >= FIRST_ERROR && requestId !== "";
     return html`<!DOCTYPE html>
 <html lang="${texts.language}"${theme && html` data-theme="${theme}"`}>
@@ -96,6 +98,7 @@ export class PageView {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${isProblem ? say("Error: {title}", { title }) : title} – ${name}</title>
+<link rel="icon" href="${icon.address}" type="${icon.type}">
 <style>${new Html(STYLE_SHEET)}</style>
 ${script && html`<script src="${script}" defer></script>`}
 </head>

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { StartUpError } from "svc-access/runtime";
 import { PageDesign } from "./page-design.ts";
+import { PageIcon, type Picture } from "./page-icon.ts";
 import { pictureType } from "./picture-type.ts";
 
 /** The section `iam.pages`. */
@@ -20,10 +21,14 @@ const MOST_BYTES = 64 * 1024;
  * @throws StartUpError if the logo cannot be read, or is not a picture that pages can show
  */
 export function readPageDesign({ name, logo_file: file }: PagesConfig): PageDesign {
-  return new PageDesign({ name, ...(file === undefined ? {} : { logo: readLogo(file) }) });
+  const picture = file === undefined ? undefined : readLogo(file);
+  const icon = new PageIcon(picture);
+  if (picture === undefined) return new PageDesign({ name, icon });
+  const { type, content } = picture;
+  return new PageDesign({ name, icon, logo: `data:${type};base64,${content.toString("base64")}` });
 }
 
-function readLogo(file: string): string {
+function readLogo(file: string): Picture & { readonly content: Buffer } {
   const content = contentOf(file);
   // SVG is shown as a picture, too, which runs no scripts.
   const type = pictureType(content);
@@ -33,7 +38,7 @@ function readLogo(file: string): string {
       'is not a PNG, JPEG or WebP picture, nor SVG with xmlns="http://www.w3.org/2000/svg": name another file',
     );
   }
-  return `data:${type};base64,${content.toString("base64")}`;
+  return { type, content };
 }
 
 function contentOf(file: string): Buffer {

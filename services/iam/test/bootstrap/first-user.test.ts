@@ -74,7 +74,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     const page = await open(iam, path);
     expect(page.status).toBe(200);
     expect(page.headers.get("content-security-policy")).toBe(
-      `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+      `default-src 'none'; style-src ${STYLE_SOURCE}; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     );
     expect(page.headers.get("referrer-policy")).toBe("no-referrer");
     expect(page.headers.get("cache-control")).toBe("no-store");

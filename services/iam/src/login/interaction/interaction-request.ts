@@ -9,6 +9,7 @@ import { INTERACTION_PATH } from "../../config/provider-paths.ts";
 import type { BrowserIdentity } from "../../pages/browser-identity.ts";
 import type { FormPlace } from "../../pages/form-tokens.ts";
 import type { PageView } from "../../pages/page-view.ts";
+import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
 import { passwordsQueueFull } from "../../people/accounts/password-login.ts";
 import type { FailedAttempt } from "../../people/accounts/throttle/failed-attempts.ts";
@@ -288,8 +289,7 @@ export class InteractionRequest {
       clientId: String(interaction.params["client_id"]),
       redirectUri: redirectUriOf(interaction),
     });
-    const headers = { Location: location, "Cache-Control": "no-store", "Set-Cookie": lines };
-    return { status: 303, headers };
+    return redirectResponse(location, { "Set-Cookie": lines });
   }
 
   /** What the field of the user name has at first. */

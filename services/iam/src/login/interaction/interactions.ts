@@ -36,7 +36,9 @@ async function respond(
 ): Promise<RawResponse | undefined> {
   const script = passkeyScript(request);
   if (script !== undefined) return script;
-  if (!request.path.startsWith(`${INTERACTION_PATH}/`)) return provider.handle(request, call);
+  const { method, path } = request;
+  const isInteraction = path.startsWith(`${INTERACTION_PATH}/`) && method !== "OPTIONS";
+  if (!isInteraction) return provider.handle(request, call);
   const browser = provider.browserOf(request.headers);
   const scope = { call, browser, nameCause: (error: unknown) => request.nameCause(error) };
   return provider.within(scope, () =>

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RawRequest, RawResponse } from "svc-access/runtime";
 import { PROVIDER_PATH } from "../../config/provider-paths.ts";
+import { PASSKEY_SCRIPT_PATH } from "../../provider/embedded/request/endpoints.ts";
 
 /**
  * The only script of the pages. It shows the form of a passkey where the browser has them, and fills it
@@ -49,7 +50,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
 `;
 
 const VERSION = createHash("sha256").update(SCRIPT).digest("base64url").slice(0, 16);
-const PATH = `${PROVIDER_PATH}/passkeys.js`;
+const PATH = `${PROVIDER_PATH}${PASSKEY_SCRIPT_PATH}`;
 
 /** The address of the script: another one for each version of it. */
 export const PASSKEY_SCRIPT = `${PATH}?v=${VERSION}`;

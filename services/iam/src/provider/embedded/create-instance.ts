@@ -1,6 +1,7 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { PROVIDER_PATH } from "../../config/provider-paths.ts";
 import type { Pages } from "../../pages/provider-pages.ts";
+import { SECURITY_HEADERS } from "../../pages/security-headers.ts";
 import { adapterContext } from "./adapter/adapter-context.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
 import { type EmbeddedProviderOptions, LOGIN_TIMES } from "./embedded-options.ts";
@@ -52,8 +53,7 @@ export function createInstance(
   (provider.Client.prototype as unknown as { includeSid(): boolean }).includeSid = () => true;
   refuseResponseTypes(provider);
   provider.use(async (ctx, next) => {
-    ctx.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-    ctx.set("Referrer-Policy", "no-referrer");
+    ctx.set(HEADERS);
     const required = () => Promise.all(requestScope.getStore()?.required ?? []);
     const done = next().then(required);
     // Thrown by what stores the session, or ends tokens, after the page was made.
@@ -96,11 +96,14 @@ function answerLogoutOfNobody(ctx: KoaContextWithOIDC, pages: Pages): void {
   ctx.redirect(answer.location);
 }
 
+/** Whether a response is cached is decided before: the key set is. */
+const { "Cache-Control": _, ...FIXED } = SECURITY_HEADERS;
+const HEADERS = { ...FIXED, "X-Content-Type-Options": "nosniff" };
+
 /** Headers that belong to each response of the provider. */
 const GENERAL: ReadonlySet<string> = new Set([
+  ...Object.keys(HEADERS).map((name) => name.toLowerCase()),
   "cache-control",
-  "content-security-policy",
-  "referrer-policy",
   "vary",
   "x-request-id",
 ]);

@@ -175,7 +175,7 @@ test("a link shows a form, whose address does not have the token [IDP-30]", asyn
     expect(headers.get("referrer-policy")).toBe("no-referrer");
   }
   expect(page.headers.get("content-security-policy")).toBe(
-    `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    `default-src 'none'; style-src ${STYLE_SOURCE}; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
   );
   const text = await page.text();
   expect(text).toContain("<strong><bdi>alice</bdi></strong>");

@@ -251,7 +251,7 @@ test("pages allow no scripts, frames or other origins, and are not stored [PAGE-
   const page = await browser.open((await begin(configuration)).url.href);
   const response = await browser.request(page.url);
   expect(Object.fromEntries(response.headers)).toMatchObject({
-    "content-security-policy": `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'self' https://app.example.com; frame-ancestors 'none'; base-uri 'none'`,
+    "content-security-policy": `default-src 'none'; style-src ${STYLE_SOURCE}; img-src 'self'; form-action 'self' https://app.example.com; frame-ancestors 'none'; base-uri 'none'`,
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",

@@ -36,6 +36,10 @@ export const ENDPOINT_METHODS: ReadonlyMap<string, readonly string[]> = new Map(
 export const SENT_AS_FORM: ReadonlySet<string> = new Set([AUTHORIZATION_ENDPOINT, LOGOUT_ENDPOINT]);
 /** Where a browser continues after an interaction, with the id of that. */
 const CONTINUED = /^\/(?:auth|device)\/[^/]+\/?$/;
+/** Where the script of the passkeys is. */
+export const PASSKEY_SCRIPT_PATH = "/passkeys.js";
+/** The pages below the issuer that are not of `oidc-provider`. */
+const OTHER_PAGES = /^\/(?:account|interaction)(?:\/|$)/;
 /** The endpoints with a rate limit of their own. */
 const LIMITED = /^\/(?:auth$|device(?:\/|$)|session\/)/;
 
@@ -52,6 +56,12 @@ export function evadesLimit(path: string): boolean {
 /** The methods of an endpoint, except OPTIONS; undefined for what is not an endpoint. @param path of `endpointPath` */
 export function endpointMethods(path: string): readonly string[] | undefined {
   return ENDPOINT_METHODS.get(path) ?? (CONTINUED.test(path) ? ["GET", "HEAD"] : undefined);
+}
+
+/** The methods of what is below the issuer and not of `oidc-provider`, likewise. @param path as `endpointMethods` */
+export function otherPageMethods(path: string): readonly string[] | undefined {
+  if (path === PASSKEY_SCRIPT_PATH) return ["GET", "HEAD"];
+  return OTHER_PAGES.test(path) ? ["GET", "HEAD", "POST"] : undefined;
 }
 
 /**

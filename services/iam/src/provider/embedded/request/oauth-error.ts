@@ -1,9 +1,9 @@
 import type { ErrorResponse, RefusedRequest, ServiceError } from "svc-access/runtime";
 import { PROVIDER_PATH } from "../../../config/provider-paths.ts";
-import { DEVICE_START_PATH, endpointMethods, endpointPath } from "./endpoints.ts";
+import { DEVICE_START_PATH, endpointMethods, endpointPath, otherPageMethods } from "./endpoints.ts";
 
 /** Endpoints that people open in a browser, besides those of clients. */
-const FOR_PEOPLE = /^\/(?:auth|device|session|interaction|account)(?:\/|$)/i;
+const FOR_PEOPLE = /^\/(?:auth|device|session)(?:\/|$)/;
 
 /** By the HTTP status (RFC 6749, sections 4.1.2.1 and 5.2). */
 const CODES: Readonly<Record<number, string>> = {
@@ -36,8 +36,10 @@ export function oauthError(
   { path, headers, requestId }: FailedRequest,
 ): ErrorResponse | undefined {
   const endpoint = endpointPath(path.slice(PROVIDER_PATH.length) || "/");
-  const isForPeople = FOR_PEOPLE.test(endpoint) && endpoint !== DEVICE_START_PATH;
-  if (isForPeople && headers.all("accept").some((types) => /\btext\/html\b/i.test(types))) {
+  if (
+    !isForClients(endpoint) &&
+    headers.all("accept").some((types) => /\btext\/html\b/i.test(types))
+  ) {
     return undefined;
   }
   const allow = error.code === "METHOD_NOT_ALLOWED" ? allowOf(endpoint) : undefined;
@@ -47,9 +49,15 @@ export function oauthError(
   };
 }
 
-/** The header `Allow` of an endpoint; undefined for what is not an endpoint. */
+/** Whether only clients call an endpoint: a path that is not one was opened by a person, if at all. */
+function isForClients(endpoint: string): boolean {
+  if (endpointMethods(endpoint) === undefined) return false;
+  return endpoint === DEVICE_START_PATH || !FOR_PEOPLE.test(endpoint);
+}
+
+/** The header `Allow` of an endpoint or page; undefined for what is neither. */
 export function allowOf(endpoint: string): string | undefined {
-  const methods = endpointMethods(endpoint);
+  const methods = endpointMethods(endpoint) ?? otherPageMethods(endpoint);
   return methods && [...methods, "OPTIONS"].join(", ");
 }
 

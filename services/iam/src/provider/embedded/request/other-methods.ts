@@ -1,7 +1,7 @@
 import { type RawResponse, ServiceError } from "svc-access/runtime";
 import { errorPage } from "../../../pages/error-pages.ts";
 import type { PageView } from "../../../pages/page-view.ts";
-import { endpointMethods } from "./endpoints.ts";
+import { endpointMethods, otherPageMethods } from "./endpoints.ts";
 import { allowOf, type FailedRequest, oauthError } from "./oauth-error.ts";
 
 /**
@@ -18,12 +18,19 @@ export function otherMethod(
   request: FailedRequest,
   view: PageView,
 ): RawResponse | undefined {
+  const own = endpointMethods(endpoint);
+  const methods = own ?? otherPageMethods(endpoint);
   const Allow = allowOf(endpoint);
-  if (Allow === undefined) {
+  // Those of other pages come here with other methods only.
+  if (
+    methods === undefined ||
+    Allow === undefined ||
+    (own === undefined && methods.includes(method))
+  ) {
     throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
   }
   if (method === "OPTIONS") return { status: 204, headers: { Allow } };
-  if (endpointMethods(endpoint)?.includes(method) === true) return undefined;
+  if (methods.includes(method)) return undefined;
   const error = new ServiceError("METHOD_NOT_ALLOWED");
   const { headers, body } = oauthError(error, request) ?? {};
   if (body === undefined) return view.response(error.status, errorPage(error), { Allow });

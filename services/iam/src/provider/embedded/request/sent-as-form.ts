@@ -1,5 +1,6 @@
 import type { RawResponse } from "svc-access/runtime";
 import { PROVIDER_PATH } from "../../../config/provider-paths.ts";
+import { redirectResponse } from "../../../pages/redirect-response.ts";
 import { formFields } from "../../../pages/sent-forms.ts";
 import type { ProviderRequest } from "./provider-request.ts";
 
@@ -21,6 +22,5 @@ export function formOfClient(request: ProviderRequest): Promise<URLSearchParams>
  * without our cookies, which are `SameSite=Lax`: it would seem that nobody is logged in. With the address they come.
  */
 export function asAddress(endpoint: string, form: URLSearchParams): RawResponse {
-  const Location = `${PROVIDER_PATH}${endpoint}?${form}`;
-  return { status: 303, headers: { Location, "Cache-Control": "no-store" } };
+  return redirectResponse(`${PROVIDER_PATH}${endpoint}?${form}`);
 }
