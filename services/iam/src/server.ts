@@ -14,6 +14,9 @@ import { openAuth } from "./api/auth/open-auth.ts";
 import { openAuthzen } from "./api/authzen/open-authzen.ts";
 import { openDirectory } from "./api/directory/open-directory.ts";
 import { openGroups } from "./api/groups/open-groups.ts";
+import { storedPageChoices } from "./api/me/page-choice.ts";
+import { PreferenceStore } from "./api/me/preferences.ts";
+import { CurrentPreferences } from "./api/me/user-preferences.ts";
 import { openOrganizations } from "./api/organizations/open-organizations.ts";
 import { refuseOtherOrganization } from "./api/organizations/refuse-other-organization.ts";
 import { openPasswords } from "./api/password/open-passwords.ts";
@@ -36,10 +39,12 @@ import type { BrowserSessionTables } from "./ground/store/browser-session-tables
 import { IAM_TABLES, type IamTables } from "./ground/store/tables.ts";
 import { type Opened, openIdentity, type Shortcuts } from "./identity/open-identity.ts";
 import { openBrowserLogin } from "./login/browser/open-browser-login.ts";
-import { withErrorPages } from "./pages/error-pages.ts";
+import { type FindVisitor, withErrorPages } from "./pages/error-pages.ts";
+import { personOf } from "./pages/page-choices.ts";
 import { pageHandlers } from "./pages/page-handlers.ts";
 import { readPageDesign } from "./pages/read-page-design.ts";
 import { clockedJobs } from "./people/sessions/database-clock.ts";
+import type { Visitors } from "./people/sessions/visitors.ts";
 import { openRights } from "./rights/open-rights.ts";
 
 const ROUTES = fileURLToPath(new URL("../gen/routes/iam.json", import.meta.url));
@@ -57,13 +62,16 @@ export async function openIam(
 ): Promise<ServerOptions> {
   const { config } = configuration;
   const { service, environment, log } = config;
-  const design = readPageDesign(configuration.sections.iam.pages);
+  const look = readPageDesign(configuration.sections.iam.pages);
   const logger = createLogger({ service, environment, level: log.level });
   const database = await openServiceDatabase<IamTables>(config, { ...IAM_TABLES, logger });
   let engine: Opened["engine"] | undefined;
   try {
     engine = await createAuthorizationEngine(config);
     engine = shortcuts.engine?.(engine) ?? engine;
+    const { organization } = configuration.sections.iam;
+    const preferences = new CurrentPreferences(new PreferenceStore(database.kysely), organization);
+    const design = look.knowing(storedPageChoices(preferences, organization));
     const opened = { configuration, database, engine, design, logger };
     return await optionsOf(opened, shortcuts);
   } catch (error) {
@@ -136,7 +144,7 @@ async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOp
     bindings: parts.flatMap(({ bindings = [] }) => bindings),
     rawHandlers: parts
       .flatMap(({ rawHandlers = [] }) => rawHandlers)
-      .map((handler) => withErrorPages(handler, opened.design)),
+      .map((handler) => withErrorPages(handler, opened.design, findVisitor(provider.visitors))),
     jobs: [
       ended.job,
       ...clockedJobs(
@@ -160,6 +168,14 @@ async function optionsOf(opened: Opened, shortcuts: Shortcuts): Promise<ServerOp
       for (const { onClose } of parts) await onClose?.();
     },
     ...(keySet === undefined ? {} : { keySet }),
+  };
+}
+
+/** Who a page of an error is for: by the session of the browser here, or at the provider. */
+function findVisitor(visitors: Visitors | undefined): FindVisitor {
+  return async (headers, call) => {
+    if (call.principal !== undefined) return call.principal;
+    return personOf((await visitors?.find(headers, call))?.accountId);
   };
 }
 

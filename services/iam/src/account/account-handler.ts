@@ -5,12 +5,12 @@ import {
   type RawResponse,
   ServiceError,
 } from "svc-access/runtime";
-import { Theme } from "../../gen/svc/iam/v1/auth_pb.ts";
+import { pageChoiceOf } from "../api/me/page-choice.ts";
 import type { CurrentPreferences } from "../api/me/user-preferences.ts";
 import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
 import { foreignFormPage } from "../pages/error-pages.ts";
 import type { FormTokens } from "../pages/form-tokens.ts";
-import { languageOf } from "../pages/languages.ts";
+import { personOf } from "../pages/page-choices.ts";
 import type { PageDesign } from "../pages/page-design.ts";
 import type { PageView } from "../pages/page-view.ts";
 import { redirectResponse } from "../pages/redirect-response.ts";
@@ -30,7 +30,7 @@ export interface AccountHandlerOptions {
   readonly accounts: Pick<LocalAccounts, "find">;
   /** Whether an account has a second factor. */
   readonly hasFactor: (accountId: string) => Promise<boolean>;
-  readonly preferences: Pick<CurrentPreferences, "getOf">;
+  readonly preferences: Pick<CurrentPreferences, "chosenBy">;
   readonly forms: FormTokens;
   readonly design: PageDesign;
   readonly sections: readonly AccountSection[];
@@ -64,12 +64,12 @@ class AccountRequest {
 
   async respond(): Promise<RawResponse> {
     const { path, query, method } = this.#request;
-    const { sections, design } = this.#options;
+    const { sections } = this.#options;
     const section = sections.find((one) => sectionPath(one) === path);
     if (section === undefined)
       throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
     if (query.has("error")) {
-      return design.view(this.#request, this.#call).response(403, notLoggedInPage());
+      return (await this.#view()).response(403, notLoggedInPage());
     }
     // The way back from a login, whose code nobody needs.
     if (query.has("code")) return redirectResponse(this.#returnPath(query.get("state")));
@@ -88,6 +88,14 @@ class AccountRequest {
       return view.response(200, sectionPage({ section, sections, message, ...shown }));
     }
     return this.#act(section, visit, view, form);
+  }
+
+  /** Of a page of whoever may be logged in: also a new login may be cancelled. */
+  #view(): Promise<PageView> {
+    const { visitors, design } = this.#options;
+    const { headers } = this.#request;
+    const person = async () => personOf((await visitors.find(headers, this.#call))?.accountId);
+    return design.personalView(this.#request, this.#call, { person });
   }
 
   /** The form of the request; that of somebody who is not logged in is not read. */
@@ -128,16 +136,16 @@ class AccountRequest {
     if (visitor === undefined || account === undefined || account.disabled) return undefined;
     // A session from before the factor was added is that of anybody who knew the password.
     if (!visitor.usedFactor && (await this.#options.hasFactor(account.id))) return undefined;
-    const { language, timeZone, theme, etag } = await preferences.getOf(`user:${account.id}`);
-    const preferred = etag === "" ? undefined : languageOf([language ?? ""]);
+    const chosen = await preferences.chosenBy(`user:${account.id}`);
+    const { language, theme } = pageChoiceOf(chosen);
     const view = design.view(this.#request, this.#call).preferring({
-      theme: theme === undefined ? undefined : THEMES[theme],
-      ...(preferred === undefined ? {} : { texts: new Texts(preferred) }),
+      theme,
+      ...(language === undefined ? {} : { texts: new Texts(language) }),
     });
     const token = forms.issue(placeOf(section, visitor.browser));
     const call = this.#call;
     const visit: AccountVisit = {
-      ...{ visitor, account, call, timeZone: timeZone ?? "UTC", token },
+      ...{ visitor, account, call, timeZone: chosen.timeZone || "UTC", token },
       addedFactor: (methods) => visitors.addedFactor(this.#request.headers, call, methods),
     };
     return { visit, view };
@@ -155,10 +163,6 @@ class AccountRequest {
 }
 
 const FORM_EXPIRED: MessageKey = "The form has expired. Send it again.";
-const THEMES: Readonly<Record<number, "light" | "dark">> = {
-  [Theme.LIGHT]: "light",
-  [Theme.DARK]: "dark",
-};
 
 function placeOf({ name }: AccountSection, browser: string) {
   return { form: `account/${name}`, browser };

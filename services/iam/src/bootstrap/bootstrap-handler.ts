@@ -35,8 +35,9 @@ export interface BootstrapRequest {
 
 /** What happens with a link, for one kind of provider. */
 export interface BootstrapFlow {
-  /** Responds to a request; of a path that it does not know, undefined. */
-  respond(request: BootstrapRequest): Promise<RawResponse | undefined>;
+  /** The paths that it has pages of. */
+  readonly paths: readonly string[];
+  respond(request: BootstrapRequest): Promise<RawResponse>;
 }
 
 /** What all flows need. */
@@ -55,16 +56,17 @@ export function bootstrapHandler(
   return {
     path: BOOTSTRAP_PATH,
     async handle(request, call) {
-      const view = design.view(request, call);
+      if (!flow.paths.includes(request.path)) {
+        throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
+      }
+      const view = await design.personalView(request, call);
       try {
-        const response = await flow.respond({ request, call, view });
-        if (response !== undefined) return response;
+        return await flow.respond({ request, call, view });
       } catch (error) {
         if (!isTemporary(error)) throw error;
         request.nameCause(new ServiceError("UNAVAILABLE", undefined, { cause: error }));
         return view.response(503, laterPage(), { "Retry-After": "5" });
       }
-      throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
     },
   };
 }

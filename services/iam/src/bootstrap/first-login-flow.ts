@@ -25,12 +25,6 @@ import type { FirstOwner } from "./first-owner.ts";
 /** The path that the provider sends browsers back to. */
 export const BOOTSTRAP_CALLBACK_PATH = `${BOOTSTRAP_PATH}/callback`;
 
-const PATHS: ReadonlySet<string> = new Set([
-  BOOTSTRAP_PATH,
-  BOOTSTRAP_CALLBACK_PATH,
-  BOOTSTRAP_DONE_PATH,
-]);
-
 /** What logins by a link need. */
 export interface FirstLoginFlowOptions extends BootstrapParts {
   readonly login: FirstLogin;
@@ -49,16 +43,16 @@ const MADE_SECONDS = 600;
 
 /** With another provider: a link makes an owner of whoever logs in by it. */
 export class FirstLoginFlow implements BootstrapFlow {
+  readonly paths = [BOOTSTRAP_PATH, BOOTSTRAP_CALLBACK_PATH, BOOTSTRAP_DONE_PATH];
   readonly #options: FirstLoginFlowOptions;
 
   constructor(options: FirstLoginFlowOptions) {
     this.#options = options;
   }
 
-  async respond(given: BootstrapRequest): Promise<RawResponse | undefined> {
+  async respond(given: BootstrapRequest): Promise<RawResponse> {
     const { view } = given;
     const { path, method } = given.request;
-    if (!PATHS.has(path)) return undefined;
     if (method !== "GET" && method !== "HEAD") {
       const error = new ServiceError("METHOD_NOT_ALLOWED", "use GET");
       return view.response(error.status, errorPage(error), { Allow: "GET, HEAD" });

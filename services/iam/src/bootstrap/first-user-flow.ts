@@ -1,6 +1,6 @@
-import type { RawResponse } from "svc-access/runtime";
+import { type RawResponse, ServiceError } from "svc-access/runtime";
 import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
-import { slowedResponse } from "../pages/error-pages.ts";
+import { errorPage, slowedResponse } from "../pages/error-pages.ts";
 import type { FormPlace, FormTokens } from "../pages/form-tokens.ts";
 import { redirectResponse } from "../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../pages/sent-forms.ts";
@@ -50,17 +50,21 @@ const DONE: FormPlace = { form: "bootstrap_done", browser: "" };
  * which can be loaded again; the same form that is sent again leads there, too.
  */
 export class FirstUserFlow implements BootstrapFlow {
+  readonly paths = [BOOTSTRAP_PATH, BOOTSTRAP_DONE_PATH];
   readonly #options: FirstUserFlowOptions;
 
   constructor(options: FirstUserFlowOptions) {
     this.#options = options;
   }
 
-  async respond(given: BootstrapRequest): Promise<RawResponse | undefined> {
+  async respond(given: BootstrapRequest): Promise<RawResponse> {
     const { view } = given;
     const { method, path, query } = given.request;
-    if (path === BOOTSTRAP_DONE_PATH && method !== "POST") return this.#done(given);
-    if (path !== BOOTSTRAP_PATH) return undefined;
+    if (path === BOOTSTRAP_DONE_PATH) {
+      if (method !== "POST") return this.#done(given);
+      const error = new ServiceError("METHOD_NOT_ALLOWED", "use GET");
+      return view.response(error.status, errorPage(error), { Allow: "GET, HEAD" });
+    }
     if (method === "POST") return this.#make(given);
     const found = await this.#open(query.getAll("token"), given);
     if (!("link" in found)) return found;

@@ -1,6 +1,14 @@
-import type { RawHandler, RawResponse, RefusedRequest, ServiceError } from "svc-access/runtime";
+import {
+  type CallContext,
+  type RawHandler,
+  type RawRequest,
+  type RawResponse,
+  type RefusedRequest,
+  ServiceError,
+} from "svc-access/runtime";
 import { html } from "./html.ts";
 import type { Page } from "./page.ts";
+import type { PagePerson } from "./page-choices.ts";
 import type { PageDesign } from "./page-design.ts";
 import type { PageView } from "./page-view.ts";
 import type { MessageKey } from "./texts.ts";
@@ -37,22 +45,57 @@ const REFUSED: ErrorTexts = {
 const TOO_MANY = 429;
 const UNAVAILABLE: readonly number[] = [503, 504];
 
+/** Says who sends a request that has failed; undefined of somebody who is not logged in. */
+export type FindVisitor = (
+  headers: RawRequest["headers"],
+  call: CallContext,
+) => PagePerson | undefined | Promise<PagePerson | undefined>;
+
 /**
  * A handler whose errors are pages, for requests of browsers that ask for one; other clients get JSON, or what the
- * handler itself renders.
+ * handler itself renders. The page of an error of the handler is as the person has chosen. Of what is refused before it,
+ * nobody is known, and nothing is read.
  */
-export function withErrorPages(handler: RawHandler, design: PageDesign): RawHandler {
+export function withErrorPages(
+  handler: RawHandler,
+  design: PageDesign,
+  findVisitor: FindVisitor,
+): RawHandler {
+  /** By the headers of the requests that have failed, since errors are rendered without waiting. */
+  const views = new WeakMap<object, PageView>();
+  const formOf = (error: ServiceError, request: RefusedRequest) => {
+    const own = handler.renderError?.(error, request);
+    return own === undefined && wantsPage(request) ? "page" : own;
+  };
   return {
     ...handler,
+    async handle(request, call) {
+      try {
+        return await handler.handle(request, call);
+      } catch (error) {
+        const { method, path, query, headers } = request;
+        const refused = { method, path, query, headers, requestId: call.requestId };
+        const seen = serviceError(error);
+        // What does not answer is not asked for the look of the page, too.
+        if (!UNAVAILABLE.includes(seen.status) && formOf(seen, refused) === "page") {
+          const person = () => findVisitor(headers, call);
+          views.set(headers, await design.personalView(request, call, { person }));
+        }
+        throw error;
+      }
+    },
     renderError(error, request) {
-      const own = handler.renderError?.(error, request);
-      if (own !== undefined || !wantsPage(request)) return own;
-      const { headers = {}, body = "" } = design
-        .view(request, request)
-        .response(error.status, errorPage(error));
+      const form = formOf(error, request);
+      if (form !== "page") return form;
+      const view = views.get(request.headers) ?? design.view(request, request);
+      const { headers = {}, body = "" } = view.response(error.status, errorPage(error));
       return { headers, body };
     },
   };
+}
+
+function serviceError(error: unknown): ServiceError {
+  return error instanceof ServiceError ? error : new ServiceError("INTERNAL");
 }
 
 /** The page of an error. */

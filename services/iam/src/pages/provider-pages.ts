@@ -9,7 +9,7 @@ import type { MessageKey } from "./texts.ts";
 /** What the pages need besides `oidc-provider`: the view of a visitor, and own tokens of forms. */
 export interface PageParts {
   /** The view for the request under way. */
-  view(ctx: KoaContextWithOIDC): PageView;
+  view(ctx: KoaContextWithOIDC): Promise<PageView>;
   /**
    * The token of a form.
    *
@@ -30,51 +30,51 @@ export interface Pages {
    * Replaces a page whose script submits its form at once with one that has a button: scripts are
    * not allowed here, and nothing is submitted without the person.
    */
-  readonly continueByHand: (ctx: KoaContextWithOIDC) => void;
-  readonly error: (ctx: KoaContextWithOIDC, out: ErrorOut) => void;
-  readonly logout: (ctx: KoaContextWithOIDC) => void;
-  readonly loggedOut: (ctx: KoaContextWithOIDC) => void;
+  readonly continueByHand: (ctx: KoaContextWithOIDC) => Promise<void>;
+  readonly error: (ctx: KoaContextWithOIDC, out: ErrorOut) => Promise<void>;
+  readonly logout: (ctx: KoaContextWithOIDC) => Promise<void>;
+  readonly loggedOut: (ctx: KoaContextWithOIDC) => Promise<void>;
   readonly deviceInput: (
     ctx: KoaContextWithOIDC,
     form: string,
     out?: ErrorOut,
     error?: Error,
-  ) => void;
+  ) => Promise<void>;
   readonly deviceConfirm: (
     ctx: KoaContextWithOIDC,
     form: string,
     client: Client,
     info: Readonly<Record<string, unknown>>,
     userCode: string,
-  ) => void;
-  readonly deviceDone: (ctx: KoaContextWithOIDC) => void;
+  ) => Promise<void>;
+  readonly deviceDone: (ctx: KoaContextWithOIDC) => Promise<void>;
 }
 
 /** The pages. */
 export function providerPages(parts: PageParts): Pages {
-  const send = (ctx: KoaContextWithOIDC, page: Page): void => {
+  const send = async (ctx: KoaContextWithOIDC, page: Page): Promise<void> => {
     // Without a body the status of Koa is 404, unless it was set.
     ctx.body = "";
-    const { headers, text } = parts.view(ctx).show(ctx.status, page);
+    const { headers, text } = (await parts.view(ctx)).show(ctx.status, page);
     ctx.set(headers);
     ctx.body = text;
   };
-  const leadOn = (ctx: KoaContextWithOIDC): void => {
+  const leadOn = async (ctx: KoaContextWithOIDC): Promise<void> => {
     ctx.status = 303;
     ctx.redirect(parts.deviceDoneUrl());
   };
   return {
-    continueByHand(ctx) {
+    async continueByHand(ctx) {
       const page = pageByHand(ctx, parts);
-      if (page !== undefined) send(ctx, page);
+      if (page !== undefined) await send(ctx, page);
     },
 
-    error(ctx, { error, error_description: description }) {
-      send(ctx, providerErrorPage(error, description));
+    async error(ctx, { error, error_description: description }) {
+      await send(ctx, providerErrorPage(error, description));
     },
 
-    logout(ctx) {
-      send(ctx, ({ say }) => ({
+    async logout(ctx) {
+      await send(ctx, ({ say }) => ({
         title: say("Log out?"),
         leadsTo: stateOf(ctx).postLogoutRedirectUri,
         body: html`<p>${say("Your login ends here, for all applications that use it.")}</p>
@@ -86,19 +86,19 @@ ${hidden(ctx, "end_session_confirm", parts)}
       }));
     },
 
-    loggedOut(ctx) {
-      send(ctx, ({ say }) => ({
+    async loggedOut(ctx) {
+      await send(ctx, ({ say }) => ({
         title: say("Logged out"),
         body: html`<p>${say("You can close this page.")}</p>`,
       }));
     },
 
-    deviceInput(ctx, _form, _out, given) {
+    async deviceInput(ctx, _form, _out, given) {
       const before = given?.name === "AlreadyUsedError" ? parts.doneWithDevice(ctx) : undefined;
       if (before === "approved") return leadOn(ctx);
       const problem = before === "refused" ? REFUSED : given && problemOf(given);
       const known = ctx.query["user_code"];
-      send(ctx, ({ say }) => ({
+      await send(ctx, ({ say }) => ({
         title: say("Log in on a device"),
         isProblem: problem !== undefined,
         body: html`${problemBox(problem && say(problem))}
@@ -116,10 +116,10 @@ ${field({
       }));
     },
 
-    deviceConfirm(ctx, _form, client, { ip }, userCode) {
+    async deviceConfirm(ctx, _form, client, { ip }, userCode) {
       const name = html`<strong>${isolated(client.clientName ?? client.clientId)}</strong>`;
       const address = html`<code>${String(ip ?? "unknown")}</code>`;
-      send(ctx, ({ say }) => ({
+      await send(ctx, ({ say }) => ({
         title: say("Log in on this device?"),
         body: html`<p>${say("{client}, at the address {address}, asks to act as you. The device must show this code:", { client: name, address })}</p>
 <p><code class="code">${userCode}</code></p>

@@ -1,6 +1,8 @@
 /** Changes of the factors, while the login of their owner ends. */
+import { create } from "@bufbuild/protobuf";
 import type { RawRequest } from "svc-access/runtime";
 import { expect, test } from "vitest";
+import { UserPreferencesSchema } from "../../gen/svc/iam/v1/auth_pb.ts";
 import { type AccountHandlerOptions, accountHandler } from "../../src/account/account-handler.ts";
 import { FactorsSection, type FactorsSectionOptions } from "../../src/account/factors-section.ts";
 import { OWN_ACCOUNT_PATH } from "../../src/config/provider-paths.ts";
@@ -24,7 +26,7 @@ test.each(["app", "passkey", "codes", "remove"])(
       visitors: { find: async () => visitor, loginUrl: () => LOGIN },
       accounts: { find: async () => ({ id: "alice", disabled: false }) },
       hasFactor: async () => false,
-      preferences: { getOf: async () => ({ etag: "" }) },
+      preferences: { chosenBy: async () => create(UserPreferencesSchema) },
       forms: { issue: () => "", isValid: () => true },
       design: { view: () => ({ preferring: () => ({}) }) },
       sections: [section],

@@ -1,6 +1,8 @@
 /** A form that comes slowly, while the login of its browser ends. */
+import { create } from "@bufbuild/protobuf";
 import type { RawRequest } from "svc-access/runtime";
 import { expect, test } from "vitest";
+import { UserPreferencesSchema } from "../../gen/svc/iam/v1/auth_pb.ts";
 import { type AccountHandlerOptions, accountHandler } from "../../src/account/account-handler.ts";
 import { OWN_ACCOUNT_PATH } from "../../src/config/provider-paths.ts";
 
@@ -17,7 +19,7 @@ async function send(endsMeanwhile: "session" | "account" | undefined) {
     },
     accounts: { find: async () => ({ id: "alice", disabled: ended === "account" }) },
     hasFactor: async () => false,
-    preferences: { getOf: async () => ({ etag: "" }) },
+    preferences: { chosenBy: async () => create(UserPreferencesSchema) },
     forms: { issue: () => "", isValid: () => true },
     design: { view: () => ({ preferring: () => ({}) }) },
     sections: [

@@ -1,4 +1,4 @@
-/** What a browser and a program get at paths that are no pages, and by methods that a page does not have. */
+/** What a browser and a program get at paths without a page, and by methods that a page does not have. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import german from "../../src/pages/messages/de.json" with { type: "json" };
 import { startSelf } from "../support/browser-login.ts";

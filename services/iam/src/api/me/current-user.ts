@@ -209,7 +209,11 @@ function isSame(shown: Shown, profile: Profile | undefined, groups: readonly str
  * their form.
  */
 export function subjectOf(
-  { subjectType, subjectId, organizationId }: Principal,
+  {
+    subjectType,
+    subjectId,
+    organizationId,
+  }: Pick<Principal, "subjectType" | "subjectId" | "organizationId">,
   organization: string,
 ): string {
   return isOwn(organizationId, organization)

@@ -37,6 +37,11 @@ export class CurrentPreferences {
     return messageOf(await this.#store.find(subject));
   }
 
+  /** What a subject has set: the rest is empty. */
+  async chosenBy(subject: string): Promise<UserPreferences> {
+    return read(await this.#store.find(subject));
+  }
+
   /**
    * Changes some of the caller's preferences.
    *

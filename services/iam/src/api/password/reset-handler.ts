@@ -12,6 +12,7 @@ import { QueueFullError } from "../../ground/queue/work-queue.ts";
 import { DatabaseUnavailable } from "../../ground/store/provider-database.ts";
 import { foreignFormPage, slowedResponse } from "../../pages/error-pages.ts";
 import type { FormTokens } from "../../pages/form-tokens.ts";
+import type { Page } from "../../pages/page.ts";
 import type { PageCookie } from "../../pages/page-cookie.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
 import type { PageView } from "../../pages/page-view.ts";
@@ -71,9 +72,8 @@ export function resetHandler(options: ResetHandlerOptions): RawHandler {
       } catch (error) {
         if (!isTemporary(error)) throw error;
         request.nameCause(new ServiceError("UNAVAILABLE", undefined, { cause: error }));
-        return options.design
-          .view(request, call)
-          .response(503, resetLaterPage(), { "Retry-After": "5" });
+        const view = await options.design.personalView(request, call);
+        return view.response(503, resetLaterPage(), { "Retry-After": "5" });
       }
     },
   };
@@ -83,13 +83,11 @@ class ResetRequest {
   readonly #options: ResetHandlerOptions;
   readonly #request: RawRequest;
   readonly #call: CallContext;
-  readonly #view: PageView;
 
   constructor(options: ResetHandlerOptions, request: RawRequest, call: CallContext) {
     this.#options = options;
     this.#request = request;
     this.#call = call;
-    this.#view = options.design.view(request, call);
   }
 
   async respond(): Promise<RawResponse> {
@@ -97,8 +95,8 @@ class ResetRequest {
     if (method === "POST") return this.#set();
     if (query.has("token")) return this.#open(query.getAll("token"));
     const { token, isSet } = this.#kept();
-    if (token === undefined) return this.#view.response(404, deadResetLinkPage());
-    if (isSet) return this.#view.response(200, passwordSetPage(OWN_ACCOUNT_PATH));
+    if (token === undefined) return this.#page(404, deadResetLinkPage());
+    if (isSet) return this.#page(200, passwordSetPage(OWN_ACCOUNT_PATH));
     const link = await this.#find(token);
     return "reason" in link ? this.#refuse(link) : this.#form(200, link, token);
   }
@@ -115,11 +113,11 @@ class ResetRequest {
     const { origin, forms, changes } = this.#options;
     const { token } = this.#kept();
     if (isFromAnotherSite(this.#request, origin) || token === undefined) {
-      return this.#view.response(403, foreignFormPage(RESET_PATH));
+      return this.#page(403, foreignFormPage(RESET_PATH));
     }
     const form = await formFields(this.#request, LONGEST_FORM);
     if (!forms.isValid(form, { form: FORM, browser: token })) {
-      return this.#view.response(403, foreignFormPage(RESET_PATH));
+      return this.#page(403, foreignFormPage(RESET_PATH));
     }
     const password = form.get("password") ?? "";
     const link = await this.#find(token);
@@ -166,7 +164,10 @@ class ResetRequest {
       case "other":
         return this.#refuse(link);
       case "slowed":
-        return slowedResponse(this.#view, Math.max(1, Math.ceil(found.retryAfterMs / 1000)));
+        return slowedResponse(
+          await this.#view(),
+          Math.max(1, Math.ceil(found.retryAfterMs / 1000)),
+        );
     }
   }
 
@@ -190,14 +191,22 @@ class ResetRequest {
     return mayReset ? { ...link, username, email } : { reason: "rights", accountId };
   }
 
+  #view(): Promise<PageView> {
+    return this.#options.design.personalView(this.#request, this.#call);
+  }
+
+  async #page(status: number, page: Page, headers?: RawResponse["headers"]): Promise<RawResponse> {
+    return (await this.#view()).response(status, page, headers);
+  }
+
   #form(
     status: number,
     { username }: { readonly username: string },
     token: string,
     problems?: NewPasswordProblems,
-  ): RawResponse {
+  ): Promise<RawResponse> {
     const formToken = this.#options.forms.issue({ form: FORM, browser: token });
-    return this.#view.response(status, resetPage({ username, problems, token: formToken }));
+    return this.#page(status, resetPage({ username, problems, token: formToken }));
   }
 
   async #refuse({ reason, accountId }: DeadResetLink): Promise<RawResponse> {
@@ -206,7 +215,7 @@ class ResetRequest {
       details: { reason },
       ...(accountId === undefined ? {} : { accountId }),
     });
-    return this.#view.response(404, deadResetLinkPage(), {
+    return this.#page(404, deadResetLinkPage(), {
       "Set-Cookie": this.#options.cookie.removed(),
     });
   }

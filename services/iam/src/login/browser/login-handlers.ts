@@ -7,8 +7,8 @@ import {
   ServiceError,
   type TokenVerifier,
 } from "svc-access/runtime";
+import type { Page } from "../../pages/page.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
-import type { PageView } from "../../pages/page-view.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
 import type { MessageKey } from "../../pages/texts.ts";
 import type { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
@@ -53,12 +53,11 @@ export function loginHandlers(options: LoginHandlersOptions): RawHandler[] {
     { path: CALLBACK_PATH, handle: (request, call) => completeLogin(options, request, call) },
     {
       path: ACCOUNT_PATH,
-      handle: (request, call) =>
-        call.principal === undefined
-          ? redirectResponse(LOGIN_PATH)
-          : options.design
-              .view(request, call)
-              .response(200, accountPage(call.principal, options.ownAccount)),
+      async handle(request, call) {
+        if (call.principal === undefined) return redirectResponse(LOGIN_PATH);
+        const view = await options.design.personalView(request, call);
+        return view.response(200, accountPage(call.principal, options.ownAccount));
+      },
     },
   ];
 }
@@ -68,12 +67,11 @@ async function beginLogin(
   request: RawRequest,
   call: CallContext,
 ): Promise<RawResponse> {
-  const { origin, provider, pending, design } = options;
+  const { origin, provider, pending } = options;
   const { query, headers } = request;
-  const view = design.view(request, call);
   const returnTo = returnAddress(origin, single(query, "return_to"));
   if (returnTo === undefined || query.getAll("return_to").length > 1) {
-    return view.response(400, badReturnPage());
+    return (await options.design.personalView(request, call)).response(400, badReturnPage());
   }
   if (call.principal !== undefined) return redirectResponse(returnTo);
   const { login, codeChallenge, cookies } = pending.begin(headers, returnTo);
@@ -83,7 +81,7 @@ async function beginLogin(
     const url = await provider.loginUrl({ redirectUri, state, nonce, codeChallenge }, call);
     return redirectResponse(url, { "Set-Cookie": cookies });
   } catch (error) {
-    return failed(options, error, { request, call, view });
+    return failed(options, error, { request, call });
   }
 }
 
@@ -94,26 +92,22 @@ async function completeLogin(
 ): Promise<RawResponse> {
   const { pending, callbacks, attempts, sessions, design } = options;
   const { query, headers } = request;
-  const view = design.view(request, call);
   const state = single(query, "state");
   const login = state === undefined ? undefined : pending.find(headers, state);
-  const failure = (reason: string) =>
-    attempts.record(call, { event: "login.failed", details: { reason } });
-  if (login === undefined) {
-    await failure("unknown");
-    return view.response(400, failedLoginPage(EXPIRED));
-  }
+  const failure = async (reason: string, page: Page, headers = {}) => {
+    await attempts.record(call, { event: "login.failed", details: { reason } });
+    return (await design.personalView(request, call)).response(400, page, headers);
+  };
+  if (login === undefined) return failure("unknown", failedLoginPage(EXPIRED));
   const ended = pending.ended(login.state);
   if (!(await callbacks.isFirst(login))) {
-    await failure("repeated");
-    return view.response(400, failedLoginPage(EXPIRED), { "Set-Cookie": ended });
+    return failure("repeated", failedLoginPage(EXPIRED), { "Set-Cookie": ended });
   }
   const code = single(query, "code");
   // What `error` says is for developers, and whoever made the link can choose it.
   if (code === undefined || query.has("error")) {
-    await failure("denied");
     const problem = single(query, "error") === "access_denied" ? DENIED : REFUSED;
-    return view.response(400, failedLoginPage(problem), { "Set-Cookie": ended });
+    return failure("denied", failedLoginPage(problem), { "Set-Cookie": ended });
   }
   try {
     const issuer = single(query, "iss");
@@ -123,7 +117,7 @@ async function completeLogin(
     const cookie = cookieLine(SESSION_COOKIE, token, seconds);
     return redirectResponse(login.returnTo, { "Set-Cookie": [cookie, ended] });
   } catch (error) {
-    return failed(options, error, { request, call, view, ended });
+    return failed(options, error, { request, call, ended });
   }
 }
 
@@ -166,17 +160,16 @@ async function startSession(
 
 /** A login that has failed. */
 interface Failed {
-  readonly request: Pick<RawRequest, "nameCause">;
+  readonly request: RawRequest;
   readonly call: CallContext;
-  readonly view: PageView;
   /** The cookie that ends it in the browser. */
   readonly ended?: string;
 }
 
 async function failed(
-  { attempts, logger }: LoginHandlersOptions,
+  { attempts, design, logger }: LoginHandlersOptions,
   error: unknown,
-  { request, call, view, ended }: Failed,
+  { request, call, ended }: Failed,
 ): Promise<RawResponse> {
   if (!(error instanceof ServiceError)) throw error;
   const isUnavailable = error.code === "UNAVAILABLE";
@@ -187,6 +180,7 @@ async function failed(
   else logger.warn({ error: error.message }, "a login in a browser did not succeed");
   const page = failedLoginPage(isUnavailable ? UNAVAILABLE : REFUSED);
   const headers = ended === undefined ? {} : { "Set-Cookie": ended };
+  const view = await design.personalView(request, call);
   return view.response(isUnavailable ? 503 : 400, page, headers);
 }
 

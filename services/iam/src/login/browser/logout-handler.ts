@@ -39,13 +39,13 @@ export function logoutHandler(options: LogoutHandlerOptions): RawHandler {
   };
 }
 
-function show(
+async function show(
   { forms, design }: LogoutHandlerOptions,
   request: RawRequest,
   call: CallContext,
-): RawResponse {
+): Promise<RawResponse> {
   const { principal } = call;
-  const view = design.view(request, call);
+  const view = await design.personalView(request, call);
   const browser = cookieOf(request.headers, SESSION_COOKIE);
   if (principal === undefined || browser === undefined) return view.response(200, loggedOutPage());
   return view.response(200, logoutPage(principal, forms.issue({ form: FORM, browser })));
@@ -76,7 +76,7 @@ async function logOut(
   if (next === undefined) return redirectResponse(`${origin}${LOGOUT_PATH}`, removed);
   // Not a redirect: `form-action` of the form's page applies to all that follow, wherever they lead.
   const headers = { ...removed, Refresh: `0; url=${next}` };
-  return design.view(request, call).response(200, leavingPage(next), headers);
+  return (await design.personalView(request, call)).response(200, leavingPage(next), headers);
 }
 
 /** Here the login has ended; the provider may not answer. */

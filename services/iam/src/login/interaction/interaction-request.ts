@@ -8,6 +8,7 @@ import {
 import { INTERACTION_PATH } from "../../config/provider-paths.ts";
 import type { BrowserIdentity } from "../../pages/browser-identity.ts";
 import type { FormPlace } from "../../pages/form-tokens.ts";
+import { personOf } from "../../pages/page-choices.ts";
 import type { PageView } from "../../pages/page-view.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
@@ -68,7 +69,7 @@ export class InteractionRequest {
     const { method } = this.#request;
     const interaction = await this.#interaction();
     // The cookie, which other sites cannot send with a POST, names the interaction too.
-    if (this.#isCrossSite()) return this.#view().response(400, expiredPage());
+    if (this.#isCrossSite()) return (await this.#view()).response(400, expiredPage());
     if (interaction === undefined) return this.#over();
     if (method === "GET" || method === "HEAD") return this.#page(interaction, 200);
     if (method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", "use GET or POST");
@@ -109,9 +110,10 @@ export class InteractionRequest {
     const uid = path.slice(INTERACTION_PATH.length + 1);
     const completed = this.#completed().find(headers, uid);
     const session = await this.#embedded.sessionOf(headers, this.#call);
+    const view = await this.#view();
     return completed !== undefined && session?.accountId !== undefined
-      ? this.#view().response(200, completedPage(completed.start))
-      : this.#view().response(400, expiredPage(completed?.start));
+      ? view.response(200, completedPage(completed.start))
+      : view.response(400, expiredPage(completed?.start));
   }
 
   #completed(): CompletedLogins {
@@ -125,8 +127,16 @@ export class InteractionRequest {
     return isFromAnotherSite(this.#request, new URL(this.#embedded.issuer).origin);
   }
 
-  #view(interaction?: Interaction): PageView {
-    return this.#embedded.design.view(this.#request, this.#call, interaction?.params["ui_locales"]);
+  /** For whoever was logged in when the login began; who logs in now is not known yet. */
+  #view(interaction?: Interaction): Promise<PageView> {
+    const { design } = this.#embedded;
+    if (interaction !== undefined) {
+      const person = () => personOf(interaction.session?.accountId);
+      const locales = interaction.params["ui_locales"];
+      return design.personalView(this.#request, this.#call, { person, locales });
+    }
+    const person = () => this.#embedded.visitorOf(this.#request.headers, this.#call);
+    return design.personalView(this.#request, this.#call, { person });
   }
 
   async #page(
@@ -134,7 +144,6 @@ export class InteractionRequest {
     status: number,
     problem?: FormProblem,
   ): Promise<RawResponse> {
-    const view = this.#view(interaction);
     const leadsTo = redirectUriOf(interaction);
     const client = await this.#clientName(interaction);
     if (interaction.prompt.name === "login" && this.#steps !== undefined) {
@@ -142,6 +151,7 @@ export class InteractionRequest {
       return this.#stepPage(interaction, { outcome: "page", status, state, ...given(problem) });
     }
     const token = this.#embedded.forms.issue(this.#placeOf(interaction));
+    const view = await this.#view(interaction);
     switch (interaction.prompt.name) {
       case "login": {
         const username = this.#username(interaction);
@@ -247,7 +257,7 @@ export class InteractionRequest {
       token: this.#embedded.forms.issue(this.#placeOf(interaction), data),
     });
     const headers = seconds === undefined ? {} : { "Retry-After": String(seconds) };
-    return this.#view(interaction).response(status, page, headers);
+    return (await this.#view(interaction)).response(status, page, headers);
   }
 
   async #consent(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {

@@ -57,16 +57,16 @@ export function createInstance(
     const required = () => Promise.all(requestScope.getStore()?.required ?? []);
     const done = next().then(required);
     // Thrown by what stores the session, or ends tokens, after the page was made.
-    await done.catch((error: unknown) => {
+    await done.catch(async (error: unknown) => {
       clear(ctx as KoaContextWithOIDC);
       if (error instanceof oidc.errors.SessionNotFound)
-        endedLogin(ctx as KoaContextWithOIDC, pages);
-      else failed(ctx as KoaContextWithOIDC, error, { pages, provider });
+        await endedLogin(ctx as KoaContextWithOIDC, pages);
+      else await failed(ctx as KoaContextWithOIDC, error, { pages, provider });
     });
     // The response waits for what must be stored.
     await Promise.all(requestScope.getStore()?.pending ?? []);
-    answerLogoutOfNobody(ctx as KoaContextWithOIDC, pages);
-    pages.continueByHand(ctx as KoaContextWithOIDC);
+    await answerLogoutOfNobody(ctx as KoaContextWithOIDC, pages);
+    await pages.continueByHand(ctx as KoaContextWithOIDC);
     declareResponseMode(ctx as KoaContextWithOIDC);
     keepBrowser(ctx as KoaContextWithOIDC, options);
   });
@@ -87,7 +87,7 @@ function keepBrowser(
 }
 
 /** Nobody is asked whether to end a login that there is not. */
-function answerLogoutOfNobody(ctx: KoaContextWithOIDC, pages: Pages): void {
+async function answerLogoutOfNobody(ctx: KoaContextWithOIDC, pages: Pages): Promise<void> {
   const answer = logoutOfNobody(ctx);
   if (answer === undefined) return;
   clear(ctx);
@@ -116,22 +116,22 @@ function clear({ res }: KoaContextWithOIDC): void {
 }
 
 /** The response to a login that was ended while it was completed. */
-function endedLogin(ctx: KoaContextWithOIDC, pages: Pages): void {
+function endedLogin(ctx: KoaContextWithOIDC, pages: Pages): Promise<void> {
   ctx.status = 400;
-  pages.error(ctx, {
+  return pages.error(ctx, {
     error: "invalid_request",
     error_description: "The login was ended while it was under way. Begin it again.",
   });
 }
 
 /** The response to a request that has failed where `oidc-provider` answers no errors. */
-function failed(
+async function failed(
   ctx: KoaContextWithOIDC,
   error: unknown,
   { pages, provider }: { readonly pages: Pages; readonly provider: Provider },
-): void {
+): Promise<void> {
   const described = describeFailure(ctx, error);
-  if (ctx.accepts("json", "html") === "html") pages.error(ctx, described);
+  if (ctx.accepts("json", "html") === "html") await pages.error(ctx, described);
   else ctx.body = described;
   provider.emit("server_error", ctx, error as Error);
 }

@@ -8,7 +8,9 @@ import { BrowserIdentity } from "../../pages/browser-identity.ts";
 import { cookieOf, type RequestHeaders } from "../../pages/cookie-values.ts";
 import { foreignFormPage, slowedResponse } from "../../pages/error-pages.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
+import { type PagePerson, personOf } from "../../pages/page-choices.ts";
 import { PageDesign } from "../../pages/page-design.ts";
+import type { PageView } from "../../pages/page-view.ts";
 import { deviceDonePage } from "../../pages/provider-pages.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formParameters } from "../../pages/sent-forms.ts";
@@ -253,6 +255,17 @@ export class EmbeddedProvider {
     }
   }
 
+  /** Who a page is for: whoever is logged in in the browser of a request. */
+  async visitorOf(headers: RequestHeaders, call: ProviderCall): Promise<PagePerson | undefined> {
+    return personOf((await this.sessionOf(headers, call))?.accountId);
+  }
+
+  /** The view of a page that `oidc-provider` does not show. */
+  #viewOf(headers: RequestHeaders, call: ProviderCall): Promise<PageView> {
+    const person = () => this.visitorOf(headers, call);
+    return this.design.personalView({ headers, query: new URLSearchParams() }, call, { person });
+  }
+
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
   async handle(request: ProviderRequest, call: ProviderCall): Promise<RawResponse | undefined> {
     const { incoming, response, method } = request;
@@ -271,9 +284,9 @@ export class EmbeddedProvider {
     }
     const browser = this.browserOf(request.headers);
     const { headers } = request;
-    const view = this.design.view({ headers, query: new URLSearchParams() }, call);
+    const view = () => this.#viewOf(headers, call);
     const failed = { path: request.path, headers, requestId: call.requestId ?? "" };
-    const other = otherMethod(path, method, failed, view);
+    const other = await otherMethod(path, method, failed, view);
     if (other !== undefined) return other;
     const isSentAsForm = method === "POST" && SENT_AS_FORM.has(path);
     const form = isSentAsForm
@@ -290,12 +303,12 @@ export class EmbeddedProvider {
     ) {
       // The other form is that of a logout.
       const again = path === USER_CODE_PATH ? USER_CODE_PATH : LOGOUT_ENDPOINT;
-      return view.response(403, foreignFormPage(`${PROVIDER_PATH}${again}`));
+      return (await view()).response(403, foreignFormPage(`${PROVIDER_PATH}${again}`));
     }
     if (path === DEVICE_DONE_PATH) {
       const query = new URLSearchParams(queryOf(incoming.url ?? ""));
       return hasApprovedDevice(this.forms, query, browser)
-        ? view.response(200, deviceDonePage())
+        ? (await view()).response(200, deviceDonePage())
         : redirectResponse(`${PROVIDER_PATH}${USER_CODE_PATH}`);
     }
     if (method === "POST" && path === DEVICE_START_PATH) {
@@ -316,7 +329,7 @@ export class EmbeddedProvider {
           event: "login.slowed",
           details: { reason: "user_codes" },
         });
-        return slowedResponse(view, seconds);
+        return slowedResponse(await view(), seconds);
       }
     }
     const instance = await this.current();

@@ -3,6 +3,7 @@ import { MissingKeyError } from "../../ground/secrets/secret-box.ts";
 import type { ProviderDatabase } from "../../ground/store/provider-database.ts";
 import type { Rotation } from "../../ground/store/provider-keys.ts";
 import type { FormTokens } from "../../pages/form-tokens.ts";
+import { personOf } from "../../pages/page-choices.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
 import type { PageView } from "../../pages/page-view.ts";
 import { providerPages } from "../../pages/provider-pages.ts";
@@ -169,12 +170,16 @@ function keyEvents(options: EmbeddedProviderOptions) {
 }
 
 /** The view for a request of `oidc-provider`. */
-function viewOf(design: PageDesign, ctx: KoaContextWithOIDC): PageView {
+function viewOf(design: PageDesign, ctx: KoaContextWithOIDC): Promise<PageView> {
   const { requestId = "" } = requestScope.getStore()?.call ?? {};
   const headers = { all: (name: string) => [ctx.get(name)] };
   const query = new URLSearchParams(ctx.querystring);
   // Errors of requests that were not read have no parameters.
-  const { params } = (ctx.oidc ?? {}) as { readonly params?: Readonly<Record<string, unknown>> };
+  const { params, session } = (ctx.oidc ?? {}) as {
+    readonly params?: Readonly<Record<string, unknown>>;
+    readonly session?: { readonly accountId?: string };
+  };
   const locales = params?.["ui_locales"] ?? query.get("ui_locales");
-  return design.view({ headers, query }, { requestId }, locales);
+  const person = () => personOf(session?.accountId);
+  return design.personalView({ headers, query }, { requestId }, { locales, person });
 }

@@ -12,12 +12,12 @@ import { allowOf, type FailedRequest, oauthError } from "./oauth-error.ts";
  * @returns undefined for the methods that it has
  * @throws ServiceError RESOURCE_NOT_FOUND for what is not an endpoint
  */
-export function otherMethod(
+export async function otherMethod(
   endpoint: string,
   method: string,
   request: FailedRequest,
-  view: PageView,
-): RawResponse | undefined {
+  view: () => Promise<PageView>,
+): Promise<RawResponse | undefined> {
   const own = endpointMethods(endpoint);
   const methods = own ?? otherPageMethods(endpoint);
   const Allow = allowOf(endpoint);
@@ -33,6 +33,6 @@ export function otherMethod(
   if (methods.includes(method)) return undefined;
   const error = new ServiceError("METHOD_NOT_ALLOWED");
   const { headers, body } = oauthError(error, request) ?? {};
-  if (body === undefined) return view.response(error.status, errorPage(error), { Allow });
+  if (body === undefined) return (await view()).response(error.status, errorPage(error), { Allow });
   return { status: error.status, headers: { ...headers, "Cache-Control": "no-store" }, body };
 }
