@@ -28,13 +28,16 @@ afterAll(() => iam.stop());
 
 /** The links of a page, with their texts. */
 function linksOf({ text }: Visit): readonly (readonly [string, string])[] {
-  return [...text.matchAll(/<a class="button[^"]*" href="([^"]*)"[^>]*>([^<]*)<\/a>/g)].map(
+  return [...text.matchAll(/<a class="button[^"]*" href="([^"]*)"[^>]*>(.*?)<\/a>/g)].map(
     ([, url = "", name = ""]) => [url, name],
   );
 }
 
 const ACCOUNT = ["/v1/iam/oidc/account", "Your account"] as const;
-const START = ["https://app.example.com/", "Continue to Console &amp; &lt;Co&gt;"] as const;
+const START = [
+  "https://app.example.com/",
+  "Continue to <bdi>Console &amp; &lt;Co&gt;</bdi>",
+] as const;
 
 async function loginPage(browser: Browser, declared = CONSOLE, parameters = {}): Promise<Visit> {
   return browser.open((await begin(await iam.configure(declared), parameters)).url.href);
@@ -152,7 +155,7 @@ test("at the service itself, it leads to the account and to the login of the ser
   expect((await logInBrowser(service, other)).status).not.toBe(400);
   const visit = await other.submit(page, form);
   expect(linksOf(visit)).toEqual([
-    ["/v1/iam/ui/login", "Continue to Identity and access"],
+    ["/v1/iam/ui/login", "Continue to <bdi>Identity and access</bdi>"],
     ACCOUNT,
   ]);
   await service.stop();

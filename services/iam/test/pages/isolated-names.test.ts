@@ -72,12 +72,21 @@ async function devicePage(): Promise<string> {
   return (await browser.submit(page, { user_code })).text;
 }
 
+/** What somebody sees who goes back to the page of a login that is complete. */
+async function completedLogin(): Promise<string> {
+  const visitor = new Browser(iam.origin);
+  const login = await visitor.open(at("/v1/iam/ui/login"));
+  await visitor.submit(login, { action: "login", username: USER, password: PASSWORD });
+  return textOf(login.url, visitor);
+}
+
 const textOf = async (url: string, visitor = browser) => (await visitor.open(url)).text;
 
 test.each<[string, () => Promise<string>, readonly string[]]>([
   ["first owner", async () => owned, [OWNER]],
   ["login", () => textOf(at("/v1/iam/ui/login"), new Browser(iam.origin)), [PRODUCT]],
   ["login of a client", () => textOf(authorization({ prompt: "login" })), [APP]],
+  ["completed login", completedLogin, [PRODUCT]],
   ["consent", () => textOf(authorization({})), [APP, USER]],
   ["device confirmation", devicePage, [APP]],
   ["logged in", () => textOf(at("/v1/iam/ui/account")), [PERSON]],

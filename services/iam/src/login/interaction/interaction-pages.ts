@@ -135,7 +135,7 @@ ${links(texts, start)}`,
 function links({ say }: Texts, start: LoginStart | undefined): Html {
   const own = html`<a class="button second" href="${OWN_ACCOUNT_PATH}">${say("Your account")}</a>`;
   if (start === undefined || start.url === OWN_ACCOUNT_PATH) return html`<p>${own}</p>`;
-  return html`<p><a class="button" href="${start.url}" rel="noreferrer">${say("Continue to {client}", { client: start.client })}</a>
+  return html`<p><a class="button" href="${start.url}" rel="noreferrer">${say("Continue to {client}", { client: isolated(start.client) })}</a>
 ${own}</p>`;
 }
 
