@@ -28,7 +28,7 @@ export interface PageChoices {
 export type FindPerson = () => PagePerson | undefined | Promise<PagePerson | undefined>;
 
 /** A page is shown as the browser wants it where an answer takes longer. */
-const LONGEST_MS = 1000;
+const LONGEST_MS = 5000;
 
 /** What the person of a page has chosen: nothing where that cannot be found out, since a page must not fail with it. */
 export async function choiceOf(choices: PageChoices, find: FindPerson): Promise<PageChoice> {

@@ -142,7 +142,7 @@ describe("preferences that cannot be read", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const spy = find(() => {
       // Whatever else waits is under way already.
-      queueMicrotask(() => vi.advanceTimersByTime(1000));
+      queueMicrotask(() => vi.advanceTimersByTime(5000));
       return new Promise<never>(() => undefined);
     });
     try {
