@@ -87,6 +87,7 @@ const ROWS: readonly (readonly [method: string, path: string, status: number])[]
   ["POST", "/v1/iam/ui/password-reset", 403],
   ["GET", "/v1/iam/ui/bootstrap?token=x", 404],
   ["POST", "/v1/iam/ui/bootstrap", 404],
+  ["GET", "/v1/iam/ui/bootstrap/done", 404],
   ["GET", "/v1/iam/ui/bootstrap/none", 404],
   ["GET", "/v1/iam/oauth2/callback?state=x", 400],
   ["GET", "/v1/iam/logout", 200],
@@ -103,6 +104,7 @@ const ROWS: readonly (readonly [method: string, path: string, status: number])[]
   ["GET", `${PROVIDER}/device`, 200],
   ["POST", `${PROVIDER}/device`, 403],
   ["GET", `${PROVIDER}/device/x`, 400],
+  ["GET", `${PROVIDER}/device/done`, 303],
   ["GET", `${PROVIDER}/session/end`, 200],
   ["GET", `${PROVIDER}/session/end?id_token_hint=x`, 400],
   ["POST", `${PROVIDER}/session/end`, 303],
@@ -153,7 +155,9 @@ test("a person who logs in, looks around, and logs out [PAGE-5]", async () => {
   const { user_code } = (await begun.json()) as { readonly user_code: string };
   const entered = await browser.open(at(`${PROVIDER}/device`));
   const confirm = await browser.submit(entered, { user_code });
-  await browser.submit(confirm, { confirm: "yes" });
+  const approval = await browser.submit(confirm, { confirm: "yes" });
+  const approved = await browser.submit(approval, { action: "consent" });
+  expect(new URL(approved.url).pathname).toBe(`${PROVIDER}/device/done`);
   await browser.submit(await browser.open(at(`${PROVIDER}/session/end`)), { logout: "yes" });
   await logInBrowser(iam, browser);
   await browser.submit(await browser.open(at("/v1/iam/logout")), {});
@@ -169,6 +173,8 @@ test("a person who logs in, looks around, and logs out [PAGE-5]", async () => {
     "GET /v1/iam/oidc/auth 303",
     "GET /v1/iam/oidc/auth/* 303",
     "GET /v1/iam/oidc/device 200",
+    "GET /v1/iam/oidc/device/* 303",
+    "GET /v1/iam/oidc/device/done 200",
     "GET /v1/iam/oidc/interaction/* 200",
     "GET /v1/iam/oidc/session/end 200",
     "GET /v1/iam/oidc/session/end/success 200",
