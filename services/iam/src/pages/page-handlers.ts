@@ -1,6 +1,6 @@
 import { type RawHandler, ServiceError } from "svc-access/runtime";
 import type { PageDesign } from "./page-design.ts";
-import { FAVICON_PATH, ICON_PATH } from "./page-icon.ts";
+import { ICON_PATH } from "./page-icon.ts";
 
 /** The path below which the pages are that need no identity provider of this service. */
 const PAGES_PATH = "/v1/iam/ui";
@@ -11,16 +11,11 @@ const PAGES_PATH = "/v1/iam/ui";
  * @param others further paths whose pages this service does not have
  */
 export function pageHandlers({ icon }: PageDesign, others: readonly string[]): RawHandler[] {
-  return [
-    { path: FAVICON_PATH, handle: (request) => icon.response(request) },
-    ...[PAGES_PATH, ...others].map(
-      (path): RawHandler => ({
-        path,
-        handle(request) {
-          if (request.path === ICON_PATH) return icon.response(request);
-          throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
-        },
-      }),
-    ),
-  ];
+  return [PAGES_PATH, ...others].map((path) => ({
+    path,
+    handle(request) {
+      if (request.path === ICON_PATH) return icon.response(request);
+      throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
+    },
+  }));
 }

@@ -11,8 +11,6 @@ export interface Picture {
 
 /** The path of the icon. */
 export const ICON_PATH = "/v1/iam/ui/icon";
-/** Where browsers look for an icon by themselves, such as beside JSON. */
-export const FAVICON_PATH = "/favicon.ico";
 
 /** A keyhole. */
 const OWN: Picture = {
@@ -43,22 +41,21 @@ export class PageIcon {
     return `${ICON_PATH}?v=${this.#version}`;
   }
 
-  /** The response to a request of one of its paths. */
-  response({ path, query }: Pick<RawRequest, "path" | "query">): RawResponse {
+  /** The response to a request of its path. */
+  response({ query }: Pick<RawRequest, "query">): RawResponse {
     return {
       status: 200,
       headers: {
         ...SECURITY_HEADERS,
         "Content-Type": this.#picture.type,
         "Content-Security-Policy": POLICY,
-        "Cache-Control": this.#caching(path, query.get("v")),
+        "Cache-Control": this.#caching(query.get("v")),
       },
       body: this.#picture.content,
     };
   }
 
-  #caching(path: string, version: string | null): string {
-    if (path === FAVICON_PATH) return "public, max-age=86400";
+  #caching(version: string | null): string {
     // A replica with another configuration has another picture at this address.
     return version === this.#version ? "public, max-age=31536000, immutable" : "no-cache";
   }

@@ -120,7 +120,6 @@ export const ANONYMOUS_REQUESTS: readonly AnonymousRequest[] = [
   { to: "GET /v1/iam/ui/account", status: 303 },
   { to: "GET /v1/iam/ui/icon", status: 200 },
   { to: "GET /v1/iam/ui/none", status: 404 },
-  { to: "GET /favicon.ico", status: 200 },
   { to: "GET /v1/iam/oauth2/callback", query: { state: "x", code: "y" }, status: 400, ...EVENT },
   { to: "GET /v1/iam/logout", status: 200 },
   { to: "POST /v1/iam/logout", form: {}, status: 303, statusWithCookies: 403 },

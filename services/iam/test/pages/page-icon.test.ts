@@ -51,7 +51,6 @@ describe.each<[string, object, (content: string) => void]>([
       [address, "public, max-age=31536000, immutable"],
       ["/v1/iam/ui/icon?v=older", "no-cache"],
       ["/v1/iam/ui/icon", "no-cache"],
-      ["/favicon.ico", "public, max-age=86400"],
     ] as const) {
       for (const visitor of [browser, new Browser(iam.origin)]) {
         const response = await visitor.request(`${iam.origin}${path}`);

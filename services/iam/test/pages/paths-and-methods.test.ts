@@ -104,7 +104,6 @@ describe.each([
   ["/v1/iam/oauth2/callback", READ],
   ["/v1/iam/ui/icon", READ],
   ["/v1/iam/oidc/passkeys.js", READ],
-  ["/favicon.ico", READ],
 ])("%s", (path, methods) => {
   test("says by OPTIONS which methods it has", async () => {
     const response = await send(path, { method: "OPTIONS", headers: BROWSER });

@@ -166,7 +166,6 @@ test("answers other than pages read no preferences", async () => {
     [["POST", "/v1/iam/logout"], json, 403],
     [["POST", "/v1/iam/oidc/token"], {}, 400],
     [["GET", "/v1/iam/oidc/jwks"], {}, 200],
-    [["GET", "/favicon.ico"], {}, 200],
     [["GET", "/v1/iam/ui/icon"], {}, 200],
     [["OPTIONS", ACCOUNT], {}, 204],
     [["GET", "/v1/iam/ui/login"], {}, 303],
