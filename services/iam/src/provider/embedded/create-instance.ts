@@ -10,6 +10,7 @@ import { listen } from "./listen.ts";
 import type { LogoutNotices } from "./logout-notices.ts";
 import { notifyLater } from "./notify-clients.ts";
 import { oidcConfiguration } from "./oidc-configuration.ts";
+import { refuseOtherGrants } from "./request/grant-types.ts";
 import { describeFailure } from "./request/provider-failure.ts";
 import { requestScope } from "./request/request-scope.ts";
 import { declareResponseMode, refuseResponseTypes } from "./response-forms.ts";
@@ -52,6 +53,7 @@ export function createInstance(
   // All access tokens name their session, not only those of clients with back-channel logout.
   (provider.Client.prototype as unknown as { includeSid(): boolean }).includeSid = () => true;
   refuseResponseTypes(provider);
+  refuseOtherGrants(provider, oidc);
   provider.use(async (ctx, next) => {
     ctx.set(HEADERS);
     const required = () => Promise.all(requestScope.getStore()?.required ?? []);

@@ -38,6 +38,7 @@ import {
   SENT_AS_FORM,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
+import { refuseSecondAuthentication } from "./request/one-authentication.ts";
 import { otherMethod } from "./request/other-methods.ts";
 import { refuseLongParameters } from "./request/parameter-limits.ts";
 import { recordEvent } from "./request/provider-events.ts";
@@ -295,6 +296,7 @@ export class EmbeddedProvider {
         ? formParameters(await request.body())
         : undefined;
     refuseLongParameters(path, form ?? new URLSearchParams(queryOf(incoming.url ?? "")));
+    refuseSecondAuthentication(path, form, incoming.headers.authorization);
     if (isSentAsForm && form !== undefined) return asAddress(path, form);
     const sessionUid = async () => (await this.sessionOf(headers, call))?.uid;
     if (

@@ -17,6 +17,12 @@ export const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set([
   "/token/introspection",
   "/token/revocation",
 ]);
+/** Endpoints at which clients authenticate. */
+export const CLIENT_ENDPOINTS: ReadonlySet<string> = new Set([
+  "/token",
+  DEVICE_START_PATH,
+  ...TOKEN_ENDPOINTS,
+]);
 
 /** The methods of the endpoints of `oidc-provider`, with the features that are enabled. */
 export const ENDPOINT_METHODS: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,0 +1,141 @@
+/** What clients get that ask at the endpoints where they authenticate for what they may not, or in two ways. */
+import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
+import { SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ClientDeclaration } from "../../../../src/provider/embedded/client-declaration.ts";
+import {
+  CONSOLE,
+  type RunningProvider,
+  startProvider,
+  stopAll,
+  TV,
+} from "../../../support/provider-server.ts";
+
+const base = { redirectUris: [], postLogoutRedirectUris: [], asksConsent: false } as const;
+const ROBOT: ClientDeclaration = {
+  ...base,
+  id: randomUUID(),
+  name: "Robot",
+  flows: ["service_account"],
+  secret: randomBytes(32).toString("base64url"),
+};
+const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const KEYED: ClientDeclaration = {
+  ...base,
+  id: randomUUID(),
+  name: "Keyed robot",
+  flows: ["service_account"],
+  publicKeys: [{ ...pair.publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }],
+};
+const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
+
+let iam: RunningProvider;
+beforeAll(async () => {
+  iam = await startProvider({ clients: [CONSOLE, TV, ROBOT, KEYED] });
+});
+afterAll(stopAll);
+
+type Form = Readonly<Record<string, string>>;
+
+/** A request of a client, which authenticates as it may, or not at all. */
+async function ask(path: string, { id, secret }: ClientDeclaration, form: Form) {
+  const basic = Buffer.from(`${id}:${secret}`).toString("base64");
+  const response = await fetch(`${iam.issuer}${path}`, {
+    method: "POST",
+    headers: secret === undefined ? {} : { authorization: `Basic ${basic}` },
+    body: new URLSearchParams(secret === undefined ? { client_id: id, ...form } : form),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+}
+
+async function assertion(): Promise<Form> {
+  const signed = new SignJWT({ jti: randomUUID() })
+    .setProtectedHeader({ alg: "ES256", kid: "1" })
+    .setIssuer(KEYED.id)
+    .setSubject(KEYED.id)
+    .setAudience(iam.issuer)
+    .setIssuedAt()
+    .setExpirationTime("1m");
+  return {
+    client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+    client_assertion: await signed.sign(pair.privateKey),
+  };
+}
+
+test.each<[string, string, ClientDeclaration, Form]>([
+  ["client_credentials", "/token", CONSOLE, {}],
+  [DEVICE_CODE, "/token", CONSOLE, { device_code: "x" }],
+  ["authorization_code", "/token", ROBOT, { code: "x" }],
+  ["refresh_token", "/token", ROBOT, { refresh_token: "x" }],
+  ["authorization_code", "/token", TV, { code: "x" }],
+  [DEVICE_CODE, "/device/auth", CONSOLE, { scope: "openid" }],
+  [DEVICE_CODE, "/device/auth", ROBOT, { scope: "openid" }],
+])("the grant %s at %s of a client that may not use it is unauthorized_client", async (...one) => {
+  const [grant_type, path, client, form] = one;
+  const { status, body } = await ask(path, client, { grant_type, ...form });
+  expect([status, body]).toEqual([
+    400,
+    { error: "unauthorized_client", error_description: expect.stringContaining(grant_type) },
+  ]);
+});
+
+test.each<[string, string, ClientDeclaration, Form, string]>([
+  [
+    "a grant that there is not",
+    "/token",
+    ROBOT,
+    { grant_type: "password" },
+    "unsupported_grant_type",
+  ],
+  ["none", "/token", ROBOT, {}, "invalid_request"],
+  [
+    "a code that there is not",
+    "/token",
+    CONSOLE,
+    { grant_type: "authorization_code", code: "x" },
+    "invalid_",
+  ],
+])("%s is refused as before", async (_, path, client, form, error) => {
+  const answer = await ask(path, client, form);
+  expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(error)]);
+});
+
+const CREDENTIALS = { grant_type: "client_credentials", token: "x", scope: "openid" };
+
+describe.each(["/token", "/token/introspection", "/token/revocation", "/device/auth"])(
+  "at %s",
+  (path) => {
+    test.each<[string, ClientDeclaration, () => Promise<Form>]>([
+      ["Basic and the secret", ROBOT, async () => ({ client_secret: ROBOT.secret ?? "" })],
+      ["Basic and another secret", ROBOT, async () => ({ client_secret: "x" })],
+      ["Basic and an assertion", ROBOT, assertion],
+      [
+        "a secret and an assertion",
+        KEYED,
+        async () => ({ ...(await assertion()), client_secret: "x" }),
+      ],
+    ])("%s in the form are invalid_request", async (_, client, more) => {
+      const { status, body } = await ask(path, client, { ...CREDENTIALS, ...(await more()) });
+      expect([status, body.error]).toEqual([400, "invalid_request"]);
+      expect(body.error_description).toMatch(/authenticates by .* and .*: send one of them/);
+    });
+  },
+);
+
+test.each<[string, ClientDeclaration, () => Promise<Form>]>([
+  ["Basic alone", ROBOT, async () => ({})],
+  ["Basic and its own id", ROBOT, async () => ({ client_id: ROBOT.id })],
+  ["Basic and an empty secret", ROBOT, async () => ({ client_secret: "" })],
+  ["an assertion alone", KEYED, assertion],
+])("%s authenticates", async (_, client, more) => {
+  const { status } = await ask("/token", client, { ...CREDENTIALS, ...(await more()) });
+  expect(status).toBe(200);
+});
+
+test("a secret in the form alone authenticates nobody", async () => {
+  const { id } = ROBOT;
+  const form = { ...CREDENTIALS, client_secret: ROBOT.secret ?? "" };
+  const { status, body } = await ask("/token", { ...base, id, name: "", flows: [] }, form);
+  expect([status, body.error]).toEqual([401, "invalid_client"]);
+});
