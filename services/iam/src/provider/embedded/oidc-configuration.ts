@@ -21,6 +21,7 @@ import { ACCOUNT_PROPERTY, serviceAccountOf } from "./service-accounts/account-c
 import { refuseAssertion } from "./service-accounts/refuse-assertion.ts";
 import { rememberSigner } from "./service-accounts/used-key.ts";
 import { loadGrant } from "./tokens/load-grant.ts";
+import { refuseWithoutScope } from "./tokens/required-scope.ts";
 import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./tokens/scopes.ts";
 import { accountClaims, grantedClaims, serviceAccountClaims } from "./tokens/token-claims.ts";
 
@@ -97,6 +98,8 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     clientAuthMethods: ["client_secret_basic", "private_key_jwt", "none"],
     responseTypes: [RESPONSE_TYPE],
     scopes: [...SCOPES],
+    // By its checks of further parameters, which come after that of the redirect URI.
+    extraParams: { scope: (ctx) => refuseWithoutScope(ctx, parts.errors) },
     claims: {
       acr: null,
       auth_time: null,

@@ -317,7 +317,7 @@ test("who starts many device logins is refused for a while, by address", async (
   const start = () =>
     fetch(`${iam.issuer}/device/auth`, {
       method: "POST",
-      body: new URLSearchParams({ client_id: TV.id }),
+      body: new URLSearchParams({ client_id: TV.id, scope: "openid" }),
     });
   let answer = await start();
   expect(answer.status).toBe(200);

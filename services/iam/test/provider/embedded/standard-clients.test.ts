@@ -107,12 +107,19 @@ describe("an authorization request", () => {
     [{ response_mode: "query.jwt" }, "unsupported_response_mode"],
     [{ resource: "urn:other" }, "invalid_target"],
     [{ scope: "profile" }, "invalid_request"],
+    [{ scope: undefined, nonce: undefined }, "invalid_scope"],
+    [{ scope: "", nonce: undefined }, "invalid_scope"],
+    [{ scope: "read write", nonce: undefined }, "invalid_scope"],
+    [{ scope: "openid\u00e4" }, "invalid_scope"],
+    // Without a consent it is not granted (OpenID Connect Core 1.0, section 11).
+    [{ scope: "offline_access", nonce: undefined }, "invalid_scope"],
   ])("with %j is sent back with %s, its state and the issuer", async (change, error) => {
     for (const browser of [new Browser(iam.origin), loggedIn]) {
       const { state, to } = await ask(change, browser);
       expect(to?.href.startsWith(CALLBACK)).toBe(true);
       const sent = new URLSearchParams(to?.search || to?.hash.slice(1));
       expect(Object.fromEntries(sent)).toMatchObject({ error, state, iss: iam.issuer });
+      if (error === "invalid_scope") expect(sent.get("error_description")).toMatch(/scope/);
       expect(sent.has("code")).toBe(false);
     }
   });
@@ -141,10 +148,13 @@ describe("an authorization request", () => {
     // Not supported, so left out of account (OpenID Connect Core 1.0, section 5.5).
     [{ claims: '{"id_token":{"email":null}}' }, "code"],
     [{ scope: "openid unknown" }, "code"],
+    [{ scope: "profile", nonce: undefined }, "code"],
+    [{ scope: "email unknown", nonce: undefined }, "code"],
     [{ state: undefined, nonce: undefined }, "code"],
     [{ prompt: "login" }, "page"],
     [{ prompt: "consent" }, "page"],
     [{ max_age: "0" }, "page"],
+    [{ scope: "offline_access", prompt: "consent", nonce: undefined }, "page"],
   ])("with %j leads who is logged in to a %s", async (change, leadsTo) => {
     const { to } = await ask(change, loggedIn);
     if (leadsTo === "page") return expect(to?.pathname).toMatch(/\/interaction\/[^/]+$/);

@@ -101,6 +101,36 @@ test.each<[string, string, ClientDeclaration, Form, string]>([
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(error)]);
 });
 
+describe("a login on a device", () => {
+  test.each<[string, Form]>([
+    ["without a scope", {}],
+    ["with an empty scope", { scope: "" }],
+    ["with scopes that there are not", { scope: "read write" }],
+  ])("%s is invalid_scope", async (_, form) => {
+    const { status, body } = await ask("/device/auth", TV, form);
+    expect([status, body]).toEqual([
+      400,
+      { error: "invalid_scope", error_description: expect.stringContaining("openid") },
+    ]);
+  });
+
+  test.each(["openid", "profile", "offline_access", "openid read"])(
+    "for %j begins",
+    async (scope) => {
+      const { status, body } = await ask("/device/auth", TV, { scope });
+      expect([status, body.user_code]).toEqual([200, expect.any(String)]);
+    },
+  );
+});
+
+test.each([{}, { scope: "read" }, { scope: "openid" }])(
+  "a service account gets a token with %j: its scopes grant nothing",
+  async (form) => {
+    const grant_type = "client_credentials";
+    expect((await ask("/token", ROBOT, { grant_type, ...form })).status).toBe(200);
+  },
+);
+
 const CREDENTIALS = { grant_type: "client_credentials", token: "x", scope: "openid" };
 
 describe.each(["/token", "/token/introspection", "/token/revocation", "/device/auth"])(
