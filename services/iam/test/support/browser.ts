@@ -56,7 +56,8 @@ export class Browser {
       await response.arrayBuffer();
       response = await this.request(at);
     }
-    return { url: at, status: response.status, text: await response.text() };
+    const { status, headers } = response;
+    return { url: at, status, headers, text: await response.text() };
   }
 
   /** Submits the form of a page by one of its buttons. */
@@ -129,6 +130,8 @@ export function nextAddress(): string {
 export interface Visit {
   readonly url: string;
   readonly status: number;
+  /** Of a page within the origin. */
+  readonly headers?: Headers;
   readonly text: string;
 }
 

@@ -50,6 +50,9 @@ import { presentTokenOf } from "./tokens/presented-token.ts";
 /** What public pages of other origins may read, and browsers keep for a while. */
 const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
 
+/** When to try again while the clock is wrong. */
+const CLOCK_SECONDS = 5;
+
 /**
  * The embedded OpenID provider: `oidc-provider` over the local accounts. Its state is in the database, so
  * that it survives restarts and replicas share it.
@@ -277,7 +280,9 @@ export class EmbeddedProvider {
     }
     // A token of a clock that is ahead would count long after its login was ended.
     if (this.#options.clock?.problem !== undefined && !CACHEABLE.test(path)) {
-      throw new ServiceError("UNAVAILABLE", "the clock of this process is wrong");
+      throw new ServiceError("UNAVAILABLE", "the clock of this process is wrong", {
+        retryAfterSeconds: CLOCK_SECONDS,
+      });
     }
     // Who gets a key set that lacks a key refuses the tokens of other replicas.
     if (path === KEY_SET_ENDPOINT && this.#instances.missing !== undefined) {

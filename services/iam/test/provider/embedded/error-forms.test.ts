@@ -191,7 +191,9 @@ test("while the clock is wrong it is temporarily_unavailable, except for what do
   const one = await startProvider({ clock });
   for (const path of ["/token", "/token/introspection", "/device/auth", "/me"]) {
     const refusal = { path, body: "a=b", status: 503, error: "temporarily_unavailable" };
-    await expectRefusal(await send(one, refusal), { ...refusal, description: /the clock/ });
+    const response = await send(one, refusal);
+    expect(response.headers.get("retry-after")).toBe("5");
+    await expectRefusal(response, { ...refusal, description: /the clock/ });
   }
   expect((await fetch(`${one.origin}${OIDC}/jwks`)).status).toBe(200);
 });

@@ -105,6 +105,7 @@ describe.each(FAILURES)("%s", (_, failure, status, error, description) => {
       { error, error_description: expect.stringMatching(description) },
     ]);
     expect(answer.headers.get("content-type")).toContain("application/json");
+    expect(answer.headers.get("retry-after")).toBe(status === 503 ? "1" : null);
     const isDefect = status === 500;
     expect(await callLine((line) => line["request_id"] === "the-request")).toMatchObject({
       level: isDefect ? "error" : "warn",
@@ -122,6 +123,7 @@ describe.each(FAILURES)("%s", (_, failure, status, error, description) => {
     for (const token of [tokens.access_token, tokens.refresh_token ?? ""]) {
       const answer = await post("/token/revocation", { token });
       expect([answer.status, await answer.json()]).toMatchObject([status, { error }]);
+      expect(answer.headers.get("retry-after")).toBe(status === 503 ? "1" : null);
     }
     vi.restoreAllMocks();
     const introspected = await post("/token/introspection", { token: tokens.access_token });
@@ -164,6 +166,7 @@ describe.each(FAILURES)("%s", (_, failure, status, error, description) => {
     const page = await enter(browser, await browser.open((await begin(configuration)).url.href));
     expect([page.status, page.url]).toEqual([status, expect.stringContaining(iam.origin)]);
     expect(page.text).toContain(`<code>${error}</code>`);
+    expect(page.headers?.get("retry-after")).toBe(status === 503 ? "1" : null);
     expect(page.text).toMatch(/Request: <code>[\w-]+<\/code>/);
     expect(page.text).not.toContain(SECRET);
     const line = await callLine((one) => one["status"] === status);

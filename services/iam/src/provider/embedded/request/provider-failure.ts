@@ -5,6 +5,9 @@ import { MissingKeyError } from "../../../ground/secrets/secret-box.ts";
 import { type OAuthErrorBody, oauthErrorBody } from "./oauth-error.ts";
 import { requestScope } from "./request-scope.ts";
 
+/** When to try again: as the runtime says of a database. */
+const RETRY_AFTER_SECONDS = 1;
+
 /**
  * What the response to a request says of a failure of the service, whose status it gets: `oidc-provider` calls each
  * of them `server_error`, and does not name the request.
@@ -12,6 +15,8 @@ import { requestScope } from "./request-scope.ts";
 export function describeFailure(ctx: KoaContextWithOIDC, error: unknown): OAuthErrorBody {
   const failure = failureOf(error);
   ctx.status = failure.status;
+  const { retryAfterSeconds } = failure;
+  if (retryAfterSeconds !== undefined) ctx.set("Retry-After", String(retryAfterSeconds));
   return oauthErrorBody(failure, requestScope.getStore()?.call.requestId ?? "");
 }
 
@@ -35,7 +40,10 @@ export function requestError(error: unknown): unknown {
     error instanceof MissingKeyError ||
     codeOf(error) === "UNAVAILABLE";
   if (!isDown || error instanceof ServiceError) return error;
-  return new ServiceError("UNAVAILABLE", undefined, { cause: error });
+  return new ServiceError("UNAVAILABLE", undefined, {
+    cause: error,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
 
 function codeOf(error: unknown): unknown {
