@@ -275,6 +275,18 @@ test("introspection describes to a client its own tokens only", async () => {
   expect(await client.tokenIntrospection(web, tokens.access_token)).toMatchObject({ active: true });
 });
 
+test("the token of a service account has no claims without a value, and its introspection neither", async () => {
+  const robot = await iam.configure(ROBOT);
+  const { access_token: token } = await client.clientCredentialsGrant(robot);
+  const introspected = await client.tokenIntrospection(robot, token);
+  expect(introspected).toMatchObject({ active: true, name: "Robot" });
+  for (const claims of [decodeJwt(token), introspected]) {
+    expect(claims).toMatchObject({ sub: ROBOT.id, owner: "acme" });
+    expect(claims).not.toHaveProperty("email");
+    expect(Object.values(claims)).not.toContain("");
+  }
+});
+
 test("a revoked access token leaves the login; a revoked refresh token ends it and its access tokens", async () => {
   const browser = new Browser(iam.origin);
   const tokens = await logIn(web, browser);

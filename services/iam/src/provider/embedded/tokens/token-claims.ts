@@ -9,10 +9,10 @@ export type SubjectClaims = Readonly<Record<string, string>>;
  */
 const MAX_BYTES = { name: 160, email: 254, username: 128, owner: 64 } as const;
 
-/** The claims about a person. */
+/** The claims about a person, without those that have no value: an empty one would seem to be one. */
 export function accountClaims(account: Account): SubjectClaims {
   const name = cut(account.displayName || account.username, MAX_BYTES.name);
-  return {
+  const claims = {
     id: account.id,
     subject_type: account.subjectType,
     email: account.email.length > MAX_BYTES.email ? "" : account.email,
@@ -21,6 +21,7 @@ export function accountClaims(account: Account): SubjectClaims {
     preferred_username: cut(account.username, MAX_BYTES.username),
     owner: cut(account.organizationId, MAX_BYTES.owner),
   };
+  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ""));
 }
 
 /** The scopes that claims of access tokens need; the others say whose token it is, and are always there. */

@@ -28,15 +28,21 @@ test("long names are cut between characters, and long addresses are left out", (
     email: `${"e".repeat(300)}@example.com`,
   });
   expect(claims["name"]).toBe(`a${"\u{1f511}".repeat(39)}`);
-  expect(claims["email"]).toBe("");
+  expect(claims).not.toHaveProperty("email");
+});
+
+test("claims without a value are left out", () => {
+  const claims = accountClaims({ ...ALICE, displayName: "", username: "", email: "" });
+  expect(claims).toEqual({ id: ALICE.id, subject_type: "user", owner: "acme" });
 });
 
 test("a service account is one", () => {
-  expect(serviceAccountClaims({ id: "c", name: "Robot" }, "acme")).toMatchObject({
+  expect(serviceAccountClaims({ id: "c", name: "Robot" }, "acme")).toEqual({
     id: "c",
     subject_type: "service_account",
     name: "Robot",
+    displayName: "Robot",
+    preferred_username: "Robot",
     owner: "acme",
-    email: "",
   });
 });
