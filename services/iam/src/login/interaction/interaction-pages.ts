@@ -74,12 +74,13 @@ ${
   };
 }
 
+/** What each client learns. */
+const ALWAYS = "openid";
 /** What the scopes tell a client of the person. What its tokens can do at services does not depend on them. */
 const SCOPE_TEXTS: Readonly<Record<string, MessageKey>> = {
   openid: "your user id",
   profile: "your name, user name and organization",
   email: "your e-mail address",
-  offline_access: "access while you are not there",
 };
 
 /** The page on which people let a client act for them. */
@@ -90,14 +91,19 @@ export function consentPage(
     const { say } = texts;
     const client = html`<strong>${isolated(form.client)}</strong>`;
     const username = isolated(form.username);
+    // Not `offline_access`: all clients get refresh tokens, whether they ask for it or not.
+    const told = [...new Set([ALWAYS, ...form.scopes])].flatMap(
+      (scope) => SCOPE_TEXTS[scope] ?? [],
+    );
     return {
       title: say("Allow access?"),
       leadsTo: form.leadsTo,
       isProblem: form.problem !== undefined,
       body: html`<p>${say("{client} asks {username} for:", { client, username })}</p>
 <ul>
-${form.scopes.map((scope) => html`<li>${texts.translate(SCOPE_TEXTS[scope] ?? scope)}</li>`)}
+${told.map((text) => html`<li>${say(text)}</li>`)}
 </ul>
+<p>${say("{client} stays logged in while you are away, until this login ends.", { client })}</p>
 <p>${say("At the services that accept {client}, it acts as you: it may do there all that you may do.", { client })}</p>
 ${summary(texts, form)}
 <form method="post">

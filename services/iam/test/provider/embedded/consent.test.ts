@@ -58,6 +58,26 @@ test("a public client gets tokens after consent, and is not asked for again [IDP
   await client.refreshTokenGrant(configuration, tokens.refresh_token ?? "");
 });
 
+test.each([
+  ["openid", {}, 1],
+  ["openid offline_access", { prompt: "consent" }, 1],
+  ["offline_access", { prompt: "consent", nonce: "" }, 1],
+  ["openid profile email offline_access", {}, 3],
+])(
+  "whatever is asked for (%j), the page says that the client stays logged in",
+  async (scope, more, told) => {
+    const browser = new Browser(iam.origin);
+    const { url } = await begin(configuration, { scope, ...more });
+    if (url.searchParams.get("nonce") === "") url.searchParams.delete("nonce");
+    const asked = await enter(browser, await browser.open(url.href));
+    expect(asked.text).toContain(
+      "<strong><bdi>Foreign &amp; Co</bdi></strong> stays logged in while you are away, until this login ends.",
+    );
+    expect(asked.text).toContain("<li>your user id</li>");
+    expect(asked.text.match(/<li>/g)).toHaveLength(told);
+  },
+);
+
 test("who refuses gives nothing [IDP-11]", async () => {
   const browser = new Browser(iam.origin);
   const begun = await begin(configuration);
