@@ -1,5 +1,7 @@
 /** The path of the issuer; all paths of the provider lie below it. */
 export const PROVIDER_PATH = "/v1/iam/oidc";
+/** The path of its metadata for clients of OAuth: RFC 8414 has the path of an issuer after the well-known one. */
+export const METADATA_PATH = `/.well-known/oauth-authorization-server${PROVIDER_PATH}`;
 /** The path where clients begin logins. */
 export const AUTHORIZATION_PATH = `${PROVIDER_PATH}/auth`;
 /** The path below which devices are logged in. */

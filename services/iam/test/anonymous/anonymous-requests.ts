@@ -107,6 +107,8 @@ export const ANONYMOUS_REQUESTS: readonly AnonymousRequest[] = [
   { to: `GET ${PROVIDER}/jwks`, status: 200 },
   { to: `GET ${PROVIDER}/.well-known/openid-configuration`, status: 200 },
   { to: `GET ${PROVIDER}/.well-known/oauth-authorization-server`, status: 200 },
+  { to: `GET /.well-known/oauth-authorization-server${PROVIDER}`, status: 200 },
+  { to: `OPTIONS /.well-known/oauth-authorization-server${PROVIDER}`, status: 204 },
   { to: `GET ${PROVIDER}/passkeys.js`, status: 200 },
   { to: `GET ${PROVIDER}/session/end`, query: { state: "s".repeat(4096) }, status: 200 },
   { to: `GET ${PROVIDER}/session/end`, query: { id_token_hint: "x" }, status: 400 },

@@ -6,6 +6,7 @@ import { freePort } from "../../../../test/support/free-port.ts";
 import allRoutes from "../../gen/routes/iam.json" with { type: "json" };
 import { IAMAuthService } from "../../gen/svc/iam/v1/auth_pb.ts";
 import { bindIAMAuthService } from "../../gen/svc/iam/v1/auth_server.ts";
+import { METADATA_PATH, PROVIDER_PATH } from "../../src/config/provider-paths.ts";
 import { EncryptionKeys } from "../../src/ground/secrets/encryption-keys.ts";
 import { MissingKeyLog } from "../../src/ground/secrets/missing-key-log.ts";
 import { SecretBox } from "../../src/ground/secrets/secret-box.ts";
@@ -28,9 +29,14 @@ const routes = {
   routes: allRoutes.routes.filter(({ entry }) =>
     entry.rpc.startsWith(`${IAMAuthService.typeName}/`),
   ),
-  paths: ["", "/auth", "/device", "/session", "/interaction"].map((path) => ({
-    path: `/v1/iam/oidc${path}`,
-    match: path === "/auth" ? "exact" : "prefix",
+  paths: [
+    METADATA_PATH,
+    ...["", "/auth", "/device", "/session", "/interaction"].map(
+      (path) => `${PROVIDER_PATH}${path}`,
+    ),
+  ].map((path) => ({
+    path,
+    match: path === METADATA_PATH || path.endsWith("/auth") ? "exact" : "prefix",
     methods: ["*"],
     exposure: "PUBLIC",
   })),

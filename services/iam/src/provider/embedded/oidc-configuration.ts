@@ -51,6 +51,19 @@ const DAY_SECONDS = 86_400;
 /** Of browsers that never log in: the code of a device does not last as long. */
 const ANONYMOUS_SESSION_SECONDS = 900;
 
+/** How clients authenticate that have something for it. */
+const CREDENTIALS = ["client_secret_basic", "private_key_jwt"] as const;
+/** By which algorithms they sign assertions. */
+const ASSERTION_ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"] as const;
+
+/** What discovery says of how clients authenticate at an endpoint: without it, by HTTP Basic alone (RFC 8414). */
+function authenticationAt(endpoint: string, methods: readonly string[]) {
+  return {
+    [`${endpoint}_auth_methods_supported`]: methods,
+    [`${endpoint}_auth_signing_alg_values_supported`]: ASSERTION_ALGORITHMS,
+  };
+}
+
 /** The configuration of `oidc-provider`: a new one for each instance, which changes it. */
 export function oidcConfiguration(parts: ConfigurationParts): Configuration {
   const { options, keys, pages } = parts;
@@ -95,7 +108,12 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       refuseAssertion({ header, claims }, now(), parts.errors);
       await rememberSigner(ctx, client, parts.errors);
     },
-    clientAuthMethods: ["client_secret_basic", "private_key_jwt", "none"],
+    clientAuthMethods: [...CREDENTIALS, "none"],
+    discovery: {
+      ...authenticationAt("revocation_endpoint", [...CREDENTIALS, "none"]),
+      // Whoever needs no credentials gets no answer.
+      ...authenticationAt("introspection_endpoint", CREDENTIALS),
+    },
     responseTypes: [RESPONSE_TYPE],
     scopes: [...SCOPES],
     // By its checks of further parameters, which come after that of the redirect URI.
@@ -110,7 +128,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       email: ["email"],
     },
     enabledJWA: {
-      clientAuthSigningAlgValues: ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"],
+      clientAuthSigningAlgValues: [...ASSERTION_ALGORITHMS],
       idTokenSigningAlgValues: [ALGORITHM],
     },
     pkce: { required: () => true },

@@ -140,6 +140,21 @@ test.each(ENDPOINTS)("OPTIONS %s names the methods %s", async (path, allow) => {
   expect([response.status, response.headers.get("allow")]).toEqual([204, allow]);
 });
 
+test.each(["POST", "DELETE"])(
+  "%s of the metadata at its place for OAuth is refused",
+  async (method) => {
+    const path = `/.well-known/oauth-authorization-server${OIDC}`;
+    for (const accept of ["*/*", "text/html"]) {
+      const response = await fetch(`${iam.origin}${path}`, {
+        method,
+        headers: { ...FORM, accept },
+      });
+      expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      await expectRefusal(response, { path, status: 405, error: "invalid_request" });
+    }
+  },
+);
+
 test.each(["PUT", "DELETE"])("a browser gets a page for %s", async (method) => {
   const headers = { accept: "text/html,*/*" };
   const page = { method, path: "/session/end", headers, status: 405, error: "" };

@@ -42,6 +42,9 @@ async function ask(change: Readonly<Record<string, string | undefined>>, browser
   };
 }
 
+const METHODS = ["client_secret_basic", "private_key_jwt", "none"];
+const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
+
 test("discovery declares what there is, for both kinds of clients", async () => {
   const oauth = await fetch(`${iam.issuer}/.well-known/oauth-authorization-server`);
   expect(await oauth.json()).toEqual(JSON.parse(JSON.stringify(declared)));
@@ -52,10 +55,36 @@ test("discovery declares what there is, for both kinds of clients", async () => 
     authorization_response_iss_parameter_supported: true,
     request_uri_parameter_supported: false,
     claims_parameter_supported: false,
+    token_endpoint_auth_methods_supported: METHODS,
+    token_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    revocation_endpoint_auth_methods_supported: METHODS,
+    revocation_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    introspection_endpoint_auth_methods_supported: METHODS.filter((method) => method !== "none"),
+    introspection_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
   });
   expect(declared).not.toHaveProperty("pushed_authorization_request_endpoint");
   expect(declared).not.toHaveProperty("acr_values_supported");
 });
+
+test.each(["GET", "HEAD", "OPTIONS", "POST"])(
+  "%s of the metadata at its place for OAuth answers as below the issuer",
+  async (method) => {
+    const origin = "https://spa.example.com";
+    const answers = [];
+    for (const path of [
+      "/.well-known/oauth-authorization-server/v1/iam/oidc",
+      "/v1/iam/oidc/.well-known/oauth-authorization-server",
+    ]) {
+      const response = await fetch(`${iam.origin}${path}`, { method, headers: { origin } });
+      const headers = Object.fromEntries(response.headers);
+      delete headers["x-request-id"];
+      delete headers["date"];
+      answers.push({ status: response.status, headers, text: await response.text() });
+    }
+    expect(answers[0]?.status).toBe({ OPTIONS: 204, POST: 405 }[method] ?? 200);
+    expect(answers[0]).toEqual(answers[1]);
+  },
+);
 
 const POST_ONLY = { GET: 405, POST: 400 };
 test.each<[keyof client.ServerMetadata, Readonly<Record<string, number>>]>([

@@ -12,6 +12,8 @@ export const LOGOUT_ENDPOINT = "/session/end";
 export const LOGOUT_FORM_PATH = "/session/end/confirm";
 /** Where the keys are that tokens are verified with. */
 export const KEY_SET_ENDPOINT = "/jwks";
+/** Where the metadata is for clients of OAuth, also at `METADATA_PATH`. */
+export const METADATA_ENDPOINT = "/.well-known/oauth-authorization-server";
 /** Endpoints that take an access token, which may be a JWT. */
 export const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set([
   "/token/introspection",
@@ -31,7 +33,7 @@ export const ENDPOINT_METHODS: ReadonlyMap<string, readonly string[]> = new Map(
   ...[...TOKEN_ENDPOINTS].map((path): [string, string[]] => [path, ["POST"]]),
   [KEY_SET_ENDPOINT, ["GET", "HEAD"]],
   ["/.well-known/openid-configuration", ["GET", "HEAD"]],
-  ["/.well-known/oauth-authorization-server", ["GET", "HEAD"]],
+  [METADATA_ENDPOINT, ["GET", "HEAD"]],
   [USER_CODE_PATH, ["GET", "HEAD", "POST"]],
   [DEVICE_START_PATH, ["POST"]],
   [LOGOUT_ENDPOINT, ["GET", "HEAD", "POST"]],
