@@ -10,6 +10,8 @@ export const BUNDLE_OPTIONS = {
   platform: "node",
   target: "node24",
   minifySyntax: true,
+  // oidc-provider tells its models apart by the names of their classes, which the bundler drops or changes otherwise.
+  keepNames: true,
   minifyWhitespace: true,
   legalComments: "external",
   logLevel: "error",

@@ -31,10 +31,12 @@ export async function isCommonPassword(password: string): Promise<boolean> {
   return [lower, withoutSubstitutes(lower)].some((text) => pieces(text, common) < FEWEST_PIECES);
 }
 
-/** They are loaded when the first password is set: the list takes 70 ms to unpack. */
+/**
+ * It is loaded when the first password is set. By a module of ours: a bundle has no names of what it imports dynamically
+ * from a package in CommonJS.
+ */
 async function load(): Promise<ReadonlySet<string>> {
-  const { dictionary } = await import("@zxcvbn-ts/language-common");
-  return new Set(dictionary["passwords-common"] as readonly string[]);
+  return (await import("./common-password-list.ts")).COMMON_PASSWORDS;
 }
 
 function withoutSubstitutes(text: string): string {
