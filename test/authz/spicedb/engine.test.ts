@@ -82,7 +82,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
       expect(await engine.ready()).toEqual({
         ready: false,
         reason: expect.stringMatching(
-          /^the schema in SpiceDB does not contain the service's model: it lacks .*; write the model of all services that use it to SpiceDB; svc-access model merge makes it$/,
+          /^the schema in SpiceDB does not contain the service's model: it lacks .*; write the model of all services that use SpiceDB \(svc-access model merge makes it\) with zed schema write$/,
         ),
       });
       await expect(engine.check(asked)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });

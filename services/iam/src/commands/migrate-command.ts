@@ -23,7 +23,8 @@ export function migrateCommand(configuration: string): Command {
       `
 Run it as the owner of the tables, before the first start and before each start of a new version, if
 the service itself has a role that may only use them. It needs no encryption key. A SpiceDB that has no
-schema gets the model; it replaces no other schema: merge the models with svc-access model merge.
+schema gets the model. If its schema lacks a part of the model, nothing is changed: write the model of all
+services first (svc-access model merge, zed schema write).
 
 Examples:
   DATABASE_URL=$OWNER_URL svc-iam migrate /etc/svc-iam/service.yaml

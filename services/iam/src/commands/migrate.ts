@@ -7,12 +7,14 @@ import { EXIT } from "./run/run-command.ts";
 
 /**
  * Migrates the tables of the runtime and of the service, and writes the model to a SpiceDB that has no
- * schema.
+ * schema. If SpiceDB has another one, it changes nothing: replicas of the former version do not start
+ * with newer tables, and those of this version are not ready without their model.
  *
  * @returns the exit code
  */
 export async function migrateAll(file: string, format: Format): Promise<number> {
   const { config } = loadMigrationConfig(file);
+  await planModel(config);
   const tables = await migrateDatabase(config, IAM_TABLES);
   if (format === "text") await printLine(REPORTS[tables]);
   const modelWritten = await writeModel(config);
@@ -21,9 +23,10 @@ export async function migrateAll(file: string, format: Format): Promise<number> 
   return EXIT.done;
 }
 
-/** Says what a migration would do. @returns the exit code */
+/** Says what a migration would do, and fails where it would. @returns the exit code */
 export async function planAll(file: string, format: Format): Promise<number> {
   const { config } = loadMigrationConfig(file);
+  const writesModel = await planModel(config);
   const planned = await planMigration(config, IAM_TABLES);
   const pending = planned.filter(({ from, to }) => from < to);
   if (format === "text") {
@@ -33,7 +36,6 @@ export async function planAll(file: string, format: Format): Promise<number> {
     }
     if (pending.length === 0) await printLine(REPORTS.unchanged);
   }
-  const writesModel = await planModel(config);
   if (format === "json") await printJson({ pending, writesModel });
   else if (writesModel) await printLine("would write the model to SpiceDB");
   return pending.length === 0 && !writesModel ? EXIT.done : EXIT.no;

@@ -120,7 +120,7 @@ function whyNotContained(schema: string, model: Model): string | undefined {
   }
   const gaps = findGaps(stored.model, model);
   if (gaps.length > 0) {
-    return `the schema in SpiceDB does not contain the service's model: ${formatGaps(gaps)}; write the model of all services that use it to SpiceDB; svc-access model merge makes it`;
+    return `the schema in SpiceDB does not contain the service's model: ${formatGaps(gaps)}; write the model of all services that use SpiceDB (svc-access model merge makes it) with zed schema write`;
   }
   try {
     // SpiceDB may decide only one of two equivalent texts correctly.
