@@ -49,6 +49,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   const logger = serverOptions.logger ?? createLogger(loggerOptionsOf(config));
   const readiness = new ServerReadiness({ logger });
   const metrics = createMetrics();
+  metrics.readiness(() => readiness.isReady());
   // Opened parts are closed again if a later part cannot be opened.
   const cleanup = new Cleanup();
   try {

@@ -97,6 +97,16 @@ export class ServerReadiness {
     return (await this.#findings()).reasons;
   }
 
+  /**
+   * What `/readyz` answers, by the same cached results. It is logged, too: behind a load balancer that does
+   * not ask `/readyz`, only the metrics do.
+   */
+  async isReady(): Promise<boolean> {
+    const { reasons } = await this.#findings();
+    this.#log(reasons);
+    return reasons.length === 0;
+  }
+
   /** The probes `/healthz` and `/readyz`. */
   probes(): readonly Probe[] {
     return [

@@ -48,6 +48,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       'up{job="other",instance="b"}': "0x40",
     },
   },
+  SvcNotReady: {
+    fires: { [of("svc_access_ready")]: "1x20 0x20" },
+    at: "25m",
+    // A dependency that is down shortly, an end, and the start of the process that takes over.
+    silent: {
+      [of("svc_access_ready")]: "1x5 0x2 1x12 0x1 stale",
+      'svc_access_ready{job="hub",instance="b"}': "_x18 0x1 1x20",
+    },
+  },
   SvcRestarts: {
     fires: { [of("process_start_time_seconds")]: "1x20 2 3 4x20", [of(EACH)]: "0x45" },
     at: "26m",

@@ -4,6 +4,7 @@ import { READY_TIMEOUT } from "../../../src/database/postgres/postgres-database.
 import { createLogger } from "../../../src/runtime/logging/create-logger.ts";
 import { ServerReadiness, TIMEOUT_MS } from "../../../src/runtime/server/readiness.ts";
 import { linesOf } from "../support/sample-call.ts";
+import { startVault } from "../support/vault-server.ts";
 
 const ask = (readiness: ServerReadiness, path: string) =>
   readiness
@@ -167,4 +168,44 @@ test("only changes are logged", async () => {
     "info ready",
   ]);
   expect(parsed()[0].reasons).toEqual(["database: gone"]);
+});
+
+test("it is known without a probe, from the same run of the checks, and logged [OBS-1]", async () => {
+  const { destination, parsed } = linesOf();
+  const readiness = new ServerReadiness({
+    cacheMs: 60_000,
+    logger: createLogger({ destination }),
+  });
+  let asked = 0;
+  readiness.add("database", () => {
+    asked++;
+    return "gone";
+  });
+  readiness.started();
+  expect(await readiness.isReady()).toBe(false);
+  expect((await ask(readiness, "/readyz"))?.status).toBe(503);
+  expect(await readiness.isReady()).toBe(false);
+  expect(asked).toBe(1);
+  expect(parsed()).toMatchObject([{ message: "not ready", reasons: ["database: gone"] }]);
+  const other = new ServerReadiness();
+  expect(await other.isReady()).toBe(false);
+  other.started();
+  expect(await other.isReady()).toBe(true);
+  other.draining();
+  expect(await other.isReady()).toBe(false);
+});
+
+test.each([
+  ["1, ready", undefined, 200, "1"],
+  ["1, with a detail", { detail: "is old" }, 200, "1"],
+  ["0, with a dependency that is down", "is gone", 503, "0"],
+])("the metrics of a server say what /readyz does: %s [OBS-7]", async (_, found, status, value) => {
+  const vault = await startVault({ readiness: { search: () => found } });
+  try {
+    const metrics = await fetch(`http://127.0.0.1:${vault.metrics}/metrics`);
+    expect(/^svc_access_ready (\S+)$/m.exec(await metrics.text())?.[1]).toBe(value);
+    expect((await fetch(`http://127.0.0.1:${vault.http}/readyz`)).status).toBe(status);
+  } finally {
+    await vault.stop();
+  }
 });

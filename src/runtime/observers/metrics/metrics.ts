@@ -37,6 +37,8 @@ export interface Metrics {
   auditClockAhead(ms: number): void;
   /** Adds the state of the revocations of tokens that the service follows. */
   revocations(state: () => RevocationState): void;
+  /** Adds whether the process is ready, as `/readyz` answers it. */
+  readiness(isReady: () => Promise<boolean>): void;
   /** Adds a metric of the service. */
   service(metric: ServiceMetric, logger: Pick<Logger, "warn">): void;
   /** The text that Prometheus reads, and its media type. */
@@ -66,6 +68,14 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
         }
       }
     },
+  );
+  let isReady: (() => Promise<boolean>) | undefined;
+  registerMetric(
+    registry,
+    "gauge",
+    "svc_access_ready",
+    "Whether /readyz answers ready: 1, or 0 while a dependency is down, and while the process starts or ends.",
+    async () => (isReady === undefined ? [] : [{ labels: {}, value: Number(await isReady()) }]),
   );
   let clockAhead: number | undefined;
   registerMetric(
@@ -106,6 +116,9 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     },
     revocations: (state) => {
       revocations = state;
+    },
+    readiness: (given) => {
+      isReady = given;
     },
     service: (metric, logger) => addServiceMetric(registry, metric, logger),
     async text() {
