@@ -32,6 +32,9 @@ const FAILURES: Readonly<Record<number, AuthzErrorCode>> = {
 };
 
 const [PERMISSION_DENIED, UNAUTHENTICATED] = [7, 16];
+/** What the API of IAM calls the cursor of an engine. */
+const PAGE_TOKEN = /^page_token /;
+
 /** The longest text of IAM in a message, in characters. */
 const MAX_TEXT = 300;
 
@@ -49,7 +52,9 @@ export function mapCallError(error: unknown, server: AskedServer): AuthzError {
     return new AuthzError("UNAVAILABLE", `${titleOf(server)} takes no more now: ${why}`, options);
   }
   const refusal = REFUSALS[grpcStatus];
-  if (refusal !== undefined) return new AuthzError(refusal, message, options);
+  if (refusal !== undefined) {
+    return new AuthzError(refusal, message.replace(PAGE_TOKEN, "the cursor "), options);
+  }
   switch (FAILURES[grpcStatus]) {
     case "UNAVAILABLE":
       return new AuthzError("UNAVAILABLE", whyUnavailable(error, server), options);

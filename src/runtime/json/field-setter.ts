@@ -15,16 +15,19 @@ import { fieldText } from "./field-text.ts";
 type Properties = Message & Record<string, unknown>;
 type OneofValue = { readonly case: string | undefined; readonly value?: unknown };
 
-/** Sets a field, or adds to a repeated one, from the text of a path or a query. */
-export type FieldSetter = (message: Message, text: string) => void;
+/**
+ * Sets a field, or adds to a repeated one, from the text of a path or a query.
+ *
+ * @param what how errors name the text: `the path variable "id"`
+ */
+export type FieldSetter = (message: Message, text: string, what: string) => void;
 
 /**
  * Compiles the setter of a field, without reflection at the time of a call.
  *
- * @param what how errors name the text: `the path variable "id"`
  * @returns undefined if the field cannot be written as text, as those of a Timestamp
  */
-export function fieldSetter(field: DescField, what: string): FieldSetter | undefined {
+export function fieldSetter(field: DescField): FieldSetter | undefined {
   const text = fieldText(field);
   if (text === undefined) return undefined;
   const { localName, jsonName, parent } = field;
@@ -36,7 +39,7 @@ export function fieldSetter(field: DescField, what: string): FieldSetter | undef
     };
   }
   const isList = field.fieldKind === "list";
-  return (message, value) => {
+  return (message, value, what) => {
     const json = text.read(value);
     if (json === undefined) throw invalidArgument(`${what} must be ${text.expected}`);
     refuseOtherCase(message as Properties, field, what);

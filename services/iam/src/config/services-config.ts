@@ -8,7 +8,7 @@ const MAX_TYPES = 1024;
 /** All types, in `read_types`. */
 export const ALL_TYPES = "*";
 /** Who belongs where, and who administers it: these relationships have rules of their own. */
-const NEVER_WRITTEN: ReadonlySet<string> = new Set(["zone", "group"]);
+export const NEVER_WRITTEN: ReadonlySet<string> = new Set(["zone", "group"]);
 
 const typeName = z
   .string()

@@ -40,7 +40,7 @@ function compileVariable(
 ): PathBinder {
   const what = `the path variable "${variable.field}"`;
   const { parents, field } = resolve(route, variable, input);
-  const set = fieldSetter(field, what);
+  const set = fieldSetter(field);
   if (set === undefined)
     throw new StartUpError([`${route.path}: ${what} names a field that a path cannot contain`]);
   const read = compileText(route, variable);
@@ -54,7 +54,7 @@ function compileVariable(
     const before = mayBeSet ? valueOf(message, field) : undefined;
     // Otherwise a message would be changed in place, and compared with itself.
     if (before !== undefined) clearField(message, field);
-    set(message, text);
+    set(message, text, what);
     if (before !== undefined && !isSame(field, before, valueOf(message, field))) {
       throw invalidArgument(`the body has another value for "${variable.field}" than the path`);
     }

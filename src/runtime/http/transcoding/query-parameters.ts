@@ -96,14 +96,14 @@ function setParameter(request: Message, input: DescMessage, parameter: Parameter
     parameter.seen.add(path);
     let target = request;
     for (const parent of parents) target = childOf(target, parent);
-    set(target, parameter.value);
+    set(target, parameter.value, what);
   }
 }
 
 function leafOf(field: DescField): Leaf {
   let leaf = leaves.get(field);
   if (leaf === undefined) {
-    leaf = { field, set: fieldSetter(field, `the parameter "${field.name}"`) };
+    leaf = { field, set: fieldSetter(field) };
     leaves.set(field, leaf);
   }
   return leaf;

@@ -110,6 +110,12 @@ describe("an invalid request", () => {
       "GET /v1/things/a?time=yesterday",
       'the parameter "time" must be a time such as 2026-01-31T12:00:00Z',
     ],
+    // A name in another message, or in its JSON form, is named as it was sent.
+    ["GET /v1/things/a?inner.big=x", 'the parameter "inner.big" must be an int64'],
+    [
+      "GET /v1/things/a?displayName=a&inner.inner.flag=yes",
+      'the parameter "inner.inner.flag" must be true or false',
+    ],
     ["GET /v1/things/a?span=5", 'the parameter "span" must be a duration such as 1.5s'],
     [
       "GET /v1/things/a?choice_text=a&choice_number=1",

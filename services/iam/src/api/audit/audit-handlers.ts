@@ -1,19 +1,12 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
-import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
-import {
-  type AuditEvent,
-  type AuditFilter,
-  type AuditLog,
-  type CallContext,
-  ServiceError,
-} from "svc-access/runtime";
+import { type AuditEvent, type AuditLog, type CallContext, ServiceError } from "svc-access/runtime";
 import type {
-  AuditEventFilter,
   ExportAuditEventsResponseSchema,
   FollowAuditEventsResponseSchema,
 } from "../../../gen/svc/iam/v1/audit_pb.ts";
 import type { IAMAuditServiceHandlers } from "../../../gen/svc/iam/v1/audit_server.ts";
 import { assertOwnOrganization } from "../own-organization.ts";
+import { filterOf, pageTokenRefused } from "./event-filter.ts";
 import type { StandingReaders } from "./standing-readers.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -41,9 +34,14 @@ export function auditHandlers(
       if (pageSize < 0 || pageSize > MAX_PAGE_SIZE) {
         throw new ServiceError("INVALID_ARGUMENT", `page_size must be 0 to ${MAX_PAGE_SIZE}`);
       }
-      const { events, nextCursor } = await log.list(filterOf(filter), {
+      const selected = filterOf(filter);
+      const page = {
         pageSize: pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize,
         ...(pageToken === "" ? {} : { cursor: pageToken }),
+      };
+      const { events, nextCursor } = await log.list(selected, page).catch((error: unknown) => {
+        const isRefused = error instanceof ServiceError && error.code === "INVALID_ARGUMENT";
+        throw isRefused && pageToken !== "" ? pageTokenRefused(error) : error;
       });
       return { events: events.map(objectOf), nextPageToken: nextCursor ?? "" };
     },
@@ -80,40 +78,6 @@ export function auditHandlers(
       }
     },
   };
-}
-
-/** The fields of the filter that are texts; an empty one selects any value. */
-const TEXTS = {
-  type: "type",
-  rpc: "rpc",
-  principalType: "principalType",
-  principalId: "principalId",
-  organizationId: "organization",
-  resource: "resource",
-  decision: "decision",
-  state: "state",
-  riskLevel: "riskLevel",
-  code: "code",
-  requestId: "requestId",
-  traceId: "traceId",
-} as const satisfies Partial<Record<keyof AuditEventFilter, keyof AuditFilter>>;
-
-/** Values that are not valid are refused by the log. */
-function filterOf(filter: AuditEventFilter | undefined): AuditFilter {
-  if (filter === undefined) return {};
-  const fields: [keyof AuditFilter, string | number][] = [];
-  for (const [field, name] of Object.entries(TEXTS)) {
-    const text = filter[field as keyof typeof TEXTS];
-    if (text !== "") fields.push([name, text]);
-  }
-  if (filter.startTime !== undefined) fields.push(["from", millisecondsOf(filter.startTime)]);
-  if (filter.endTime !== undefined) fields.push(["to", millisecondsOf(filter.endTime)]);
-  return Object.fromEntries(fields) as AuditFilter;
-}
-
-/** Events have whole milliseconds. */
-function millisecondsOf(time: Timestamp): number {
-  return Math.ceil(timestampMs(time));
 }
 
 /** An event has nothing but JSON. */

@@ -31,9 +31,17 @@ export function askEngineNow<Result>(work: () => Result): Result {
   }
 }
 
+/** What engines call a page token. */
+const CURSOR = /^the cursor /;
+
 /** The error for the caller; what the runtime itself reports the same is left to it. */
 export function refusalOf(error: unknown): unknown {
   if (!(error instanceof AuthzError)) return error;
+  if (error.code === "INVALID_ARGUMENT" && CURSOR.test(error.message)) {
+    const problem = error.message.replace(CURSOR, "page_token ");
+    const message = `${problem}: list again from the first page`;
+    return new ServiceError("INVALID_ARGUMENT", message, { cause: error });
+  }
   const own = OWN_CODES[error.code];
   if (own === undefined) return error;
   const options = { cause: error, grpcStatus: own.grpc };

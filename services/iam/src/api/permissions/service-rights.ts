@@ -1,5 +1,5 @@
 import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
-import { ALL_TYPES, type ServicesConfig } from "../../config/services-config.ts";
+import { ALL_TYPES, NEVER_WRITTEN, type ServicesConfig } from "../../config/services-config.ts";
 
 /** The lists of types that a service has. */
 type TypeList = "read_types" | "write_types";
@@ -55,7 +55,14 @@ export class ServiceRights {
 
   /** @throws ServiceError FORBIDDEN unless the service writes a type */
   assertMayWrite(type: string, call: CallContext): void {
-    if (!this.#rightsOf(call).write_types.has(type)) throw missing(call, "write_types", type);
+    const { write_types: types } = this.#rightsOf(call);
+    // The configuration has none of them: a service cannot be allowed to.
+    if (NEVER_WRITTEN.has(type)) {
+      throw forbidden(
+        `services never write relationships of ${type}: users do, with IAMAuthorizationService`,
+      );
+    }
+    if (!types.has(type)) throw missing(call, "write_types", type);
   }
 
   /** Which types a service reads. */

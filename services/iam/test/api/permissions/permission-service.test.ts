@@ -83,10 +83,18 @@ describe("a service is refused [IAM-5]", () => {
   });
 
   test.each(Object.entries(WRITES))("for a type that it does not write: %s", async (_, call) => {
-    for (const type of ["zone", "group", "skill_space"]) {
+    const add = "iam.services.hub.write_types does not have skill_space: add it if";
+    const never = (type: string) =>
+      `services never write relationships of ${type}: users do, with IAMAuthorizationService`;
+    for (const [type, message] of [
+      ["skill_space", add],
+      // The configuration refuses these, so no message advises to add them.
+      ["zone", never("zone")],
+      ["group", never("group")],
+    ] as const) {
       await expect(call(it.as("hub"), type), type).rejects.toMatchObject({
         code: "FORBIDDEN",
-        message: expect.stringContaining(`iam.services.hub.write_types does not have ${type}`),
+        message: expect.stringContaining(message),
       });
     }
     await expect(call(it.as("reader"), "project")).rejects.toMatchObject({ code: "FORBIDDEN" });
@@ -254,7 +262,7 @@ describe("a request that is not valid is refused", () => {
     ],
     [
       "a page token that nobody gave",
-      /cursor is malformed/,
+      /^page_token is malformed: list again from the first page$/,
       (hub) =>
         hub.lookupResources({
           resourceType: "project",
@@ -262,6 +270,18 @@ describe("a request that is not valid is refused", () => {
           subject: alice,
           pageToken: "x",
         }),
+    ],
+    [
+      "a page token of another list",
+      /^page_token belongs to another request: list again from the first page$/,
+      async (hub) => {
+        await hub.writeRelationships({
+          updates: ["a", "b"].map((id) => touch(`project:pages#viewer@user:${id}`)),
+        });
+        const pages = { resourceType: "project", resourceId: "pages" };
+        const { nextPageToken } = await hub.readRelationships({ filter: pages, pageSize: 1 });
+        return hub.readRelationships({ filter, pageSize: 1, pageToken: nextPageToken });
+      },
     ],
     [
       "a subject id without its type",
