@@ -2,6 +2,7 @@ import * as z from "zod";
 import { REQUIRING_RELATIONS } from "../people/factors/required-factors.ts";
 import { AUDIENCE_RULE, isAudience, MAX_AUDIENCES } from "./audience.ts";
 import { servicesConfig } from "./services-config.ts";
+import { calledUrl, originUrl, redirectUrl } from "./url-rules.ts";
 
 const MAX_LIST = 256;
 const SECOND_NS = 1_000_000_000;
@@ -37,23 +38,7 @@ const organization = z
   .string()
   .regex(ORGANIZATION_ID, "must be 1 to 64 letters, digits, '.', '_' and '-'");
 
-const origin = z.string().refine((value) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  return url?.origin === value && isPrivate(url);
-}, "must be an origin, such as https://iam.example.com; http:// only for localhost");
-
-/** Where a browser is sent with a code: compared exactly, so it must say exactly where. */
-const redirectUri = z
-  .string()
-  .max(2048)
-  .refine((value) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    const isExact =
-      url !== undefined && url.hash === "" && url.username === "" && url.password === "";
-    return isExact && isPrivate(url) && url.href === value && !value.includes("*");
-  }, "must be a URL in its usual spelling, without fragment, user and '*'; http:// only for this machine");
-
-const redirectUris = z.array(redirectUri).max(MAX_LIST);
+const redirectUris = z.array(redirectUrl).max(MAX_LIST);
 
 const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/, "must be the name of a scope");
 
@@ -88,10 +73,7 @@ export const clientConfig = z
       .optional(),
     redirect_uris: redirectUris.default([]),
     post_logout_redirect_uris: redirectUris.default([]),
-    backchannel_logout_uri: z
-      .url({ protocol: /^https?$/ })
-      .max(2048)
-      .optional(),
+    backchannel_logout_uri: calledUrl.optional(),
     ask_consent: z.boolean().default(true),
     audience: z.array(audience).max(MAX_AUDIENCES).default([]),
   })
@@ -134,7 +116,7 @@ export const iamSection = z.strictObject({
   /** Whose users are in `/v1/users`: the claim `owner`, and the id of the zone. */
   organization,
   /** Where browsers and clients reach this service: an origin. */
-  public_url: origin,
+  public_url: originUrl,
   /** The keys that encrypt what is secret in the database. */
   encryption_key_file: z.string().min(1).optional(),
   /** Who logs browsers in: the edge, or this service (one process without an edge). */
@@ -178,10 +160,3 @@ export const iamSection = z.strictObject({
 
 /** The section, as it is read. */
 export type IamConfig = z.output<typeof iamSection>;
-
-/** Whether what is sent there stays private: TLS, or this machine. */
-function isPrivate({ protocol, hostname }: URL): boolean {
-  if (protocol === "https:") return true;
-  if (protocol !== "http:") return false;
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
-}

@@ -205,35 +205,65 @@ test("an engine that this service does not know is refused", () => {
   ]);
 });
 
+/** What is wrong with a key. */
+function reasons(key: string, problems: readonly string[]): string[] {
+  return problems.map((problem) => problem.split(` ${key} `)[1] ?? problem);
+}
+
+const NOT_HERE = "http:// is only for this machine, such as http://localhost:8080";
+
 test.each([
-  "iam.example.com",
-  "https://iam.example.com/",
-  "https://iam.example.com/path",
-  "http://iam.example.com",
-  "http://127.0.0.1.evil.example",
-  "https://user@iam.example.com",
-  "HTTPS://iam.example.com",
-  "ftp://iam.example.com",
-  "javascript:alert(1)",
-])("the public URL %s is refused", (url) => {
-  expect(() => load({ iam: { public_url: url } })).toThrow("iam.public_url must be an origin");
+  ["iam.example.com", "must be an origin, such as https://iam.example.com"],
+  ["https://iam.example.com/", "must be an origin: write https://iam.example.com"],
+  ["https://iam.example.com/path", "must be an origin: write https://iam.example.com"],
+  ["https://user@iam.example.com", "must be an origin: write https://iam.example.com"],
+  ["HTTPS://iam.example.com", "must be an origin: write https://iam.example.com"],
+  ["https://iam.example.com:443", "must be an origin: write https://iam.example.com"],
+  ["http://iam.example.com", `must begin with https://: ${NOT_HERE}`],
+  ["http://127.0.0.1.evil.example", `must begin with https://: ${NOT_HERE}`],
+  ["ftp://iam.example.com", `must begin with https://, not with ftp:; ${NOT_HERE}`],
+  ["javascript:alert(1)", `must begin with https://, not with javascript:; ${NOT_HERE}`],
+])("the public URL %s is refused with the fix", (url, problem) => {
+  // The issuer is below it.
+  expect(reasons("iam.public_url", problemsOf({ iam: { public_url: url } }))[0]).toBe(problem);
 });
 
 test.each([
-  "https://*.example.com/callback",
-  "https://example.com/callback#x",
-  "https://user@example.com/callback",
-  "https://example.com",
-  "https://example.com/a/../callback",
-  "https://EXAMPLE.com/callback",
-  "http://example.com/callback",
-  "//example.com/callback",
-  "/callback",
-  "app:/callback",
-  "javascript:alert(1)",
-  `https://example.com/${"x".repeat(2048)}`,
-])("30: the redirect URI %s is refused", (uri) => {
-  expect(() => load({ login: { redirect_uris: [uri] } })).toThrow("iam.login.redirect_uris[0]");
+  ["https://*.example.com/callback", "must not have '*': it is compared exactly, so list each URL"],
+  ["https://example.com/*", "must not have '*': it is compared exactly, so list each URL"],
+  ["https://example.com/callback#x", "must not have a fragment: remove what begins with #"],
+  ["https://example.com/callback#", "must not have a fragment: remove what begins with #"],
+  ["https://user@example.com/callback", "must not have a user: remove what is before @"],
+  ["https://user:secret@example.com/", "must not have a user: remove what is before @"],
+  ["https://example.com", "is compared exactly, as browsers send it: write https://example.com/"],
+  [
+    "https://example.com/a/../callback",
+    "is compared exactly, as browsers send it: write https://example.com/callback",
+  ],
+  [
+    "https://EXAMPLE.com/callback",
+    "is compared exactly, as browsers send it: write https://example.com/callback",
+  ],
+  ["http://example.com/callback", `must begin with https://: ${NOT_HERE}`],
+  ["//example.com/callback", "must be a URL, such as https://app.example.com/callback"],
+  ["/callback", "must be a URL, such as https://app.example.com/callback"],
+  ["app:/callback", `must begin with https://, not with app:; ${NOT_HERE}`],
+  ["com.example.app:/cb", `must begin with https://, not with com.example.app:; ${NOT_HERE}`],
+  ["javascript:alert(1)", `must begin with https://, not with javascript:; ${NOT_HERE}`],
+  [`https://example.com/${"x".repeat(2048)}`, "must have at most 2048 characters"],
+])("30: the redirect URI %s is refused with the fix", (uri, problem) => {
+  const problems = problemsOf({ login: { redirect_uris: [uri] } });
+  expect(reasons("iam.login.redirect_uris[0]", problems)).toEqual([problem]);
+});
+
+test.each([
+  "https://example.com/",
+  "https://example.com/callback?a=b",
+  "http://localhost:8080/callback",
+  "http://127.0.0.1:8080/callback",
+  "http://[::1]/callback",
+])("the redirect URI %s is accepted", (uri) => {
+  expect(load({ login: { redirect_uris: [uri] } }).login.redirect_uris).toEqual([uri]);
 });
 
 const ROBOT = { flows: ["service_account"], client_secret: SECRET };
@@ -247,6 +277,11 @@ test.each<[string, Section, string]>([
     "clients[0].id is that of another client",
   ],
   ["no name", { name: " " }, "clients[0].name"],
+  [
+    "an address of logouts that nothing can be sent to",
+    { backchannel_logout_uri: "app:/logout" },
+    "clients[0].backchannel_logout_uri must be an http or https URL",
+  ],
   ["an unknown flow", { flows: ["password"] }, "clients[0].flows[0]"],
   [
     "the code flow without a redirect URI",
