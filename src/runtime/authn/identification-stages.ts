@@ -12,6 +12,7 @@ import { CrossSiteGuard } from "./cross-site.ts";
 import { IdentityHeaderNames, identityHeaderStage } from "./gateway/check-identity-headers.ts";
 import type { Authenticator, Identity } from "./identity/authenticator.ts";
 import { isNamedAlike } from "./identity/same-caller.ts";
+import { hasBearerToken, TokenRefusedError } from "./jwt/bearer-token.ts";
 import { createMissingCallerLog } from "./log-missing-caller.ts";
 import { rebindingGuard } from "./rebinding-guard.ts";
 
@@ -144,6 +145,7 @@ function refuse(
   error: unknown,
 ): void {
   const code = error instanceof ServiceError ? error.code : "INTERNAL";
+  if (error instanceof TokenRefusedError) call.refusedBearer = hasBearerToken(call.headers);
   events.authentication(name, code === "UNAVAILABLE" ? "unavailable" : "rejected");
   const isNoIdentity = code === "UNAUTHORIZED" || code === "UNAVAILABLE";
   if (call.method.policy.exposure === "PUBLIC" && isNoIdentity) return;

@@ -71,6 +71,8 @@ export class Call implements CallContext {
   deadline = Number.POSITIVE_INFINITY;
   principal: Principal | undefined;
   credential: CredentialKind = "none";
+  /** Whether it has a Bearer token that was not accepted. */
+  refusedBearer = false;
   /** The decoded request, or the stream of requests; set before authorization. */
   request: unknown;
   /** The object that authorization was decided on, for audit and log. */

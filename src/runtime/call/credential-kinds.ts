@@ -75,6 +75,22 @@ export function credentialTraits(kind: CredentialKind): CredentialTraits {
 }
 
 /** The value of `WWW-Authenticate` for a caller without a credential (RFC 9110). */
-export const CHALLENGES: string = CREDENTIAL_KINDS.flatMap(
+const CHALLENGES: string = CREDENTIAL_KINDS.flatMap(
   (kind) => credentialTraits(kind).challenge ?? [],
 ).join(", ");
+
+/**
+ * The value for one whose Bearer token is not accepted (RFC 6750, section 3.1). Why, is said in the message only.
+ */
+const INVALID_TOKEN = CHALLENGES.replace("Bearer", 'Bearer error="invalid_token"');
+
+/** What is known of the credentials of a call that is refused. */
+export interface CallCredentials {
+  /** Whether it has a Bearer token that was not accepted. */
+  readonly refusedBearer: boolean;
+}
+
+/** The value of `WWW-Authenticate` for a call, or for a request that became none. */
+export function challengesOf(call: CallCredentials | undefined): string {
+  return call?.refusedBearer === true ? INVALID_TOKEN : CHALLENGES;
+}

@@ -1,4 +1,5 @@
 import type { CallHeaders } from "../call/call-headers.ts";
+import type { CallCredentials } from "../call/credential-kinds.ts";
 import type { ResponseMetadata } from "../call/response-fields.ts";
 import type { Transport } from "../call/transports.ts";
 import type { ServiceError } from "../error/service-error.ts";
@@ -69,8 +70,10 @@ export interface RpcExchange {
   /**
    * Ends the call with an error; no effect once it has ended. Throws if the handler's headers
    * cannot be sent; the call can fail without them then.
+   *
+   * @param call what it says about its credentials, for a protocol with challenges
    */
-  fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void;
+  fail(error: ServiceError, own?: Metadata, trailers?: Metadata, call?: CallCredentials): void;
   /** Aborts the response if no error can be reported. Does not throw. */
   cancel(): void;
 }

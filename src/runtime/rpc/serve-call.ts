@@ -87,7 +87,7 @@ function failWithMetadata(
   onDefect: (defect: unknown) => void,
 ): void {
   try {
-    exchange.fail(error, call.beginResponse(), call.endResponse());
+    exchange.fail(error, call.beginResponse(), call.endResponse(), call);
   } catch (defect) {
     onDefect(defect);
     failAlone(exchange, error, onDefect);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import {
-  CHALLENGES,
   CREDENTIAL_KINDS,
   type CredentialKind,
+  challengesOf,
   credentialTraits,
 } from "../../../src/runtime/call/credential-kinds.ts";
 
@@ -37,5 +37,10 @@ test("the kinds that browsers send by themselves [HDR-9]", () => {
 });
 
 test("a caller without a credential is asked for a token", () => {
-  expect(CHALLENGES).toBe("Bearer");
+  expect(challengesOf(undefined)).toBe("Bearer");
+  expect(challengesOf({ refusedBearer: false })).toBe("Bearer");
+});
+
+test("a caller whose token is not accepted learns that", () => {
+  expect(challengesOf({ refusedBearer: true })).toBe('Bearer error="invalid_token"');
 });

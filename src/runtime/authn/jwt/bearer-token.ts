@@ -27,6 +27,11 @@ export function bearerToken(headers: CallHeaders): string | undefined {
   return value.slice(PREFIX.length);
 }
 
+/** Whether a call has a Bearer token, whatever it is worth. */
+export function hasBearerToken(headers: CallHeaders): boolean {
+  return headers.all("authorization").some((value) => SCHEME.test(value));
+}
+
 /** What a token is refused for, where a caller may need to know; all else is `invalid`. */
 const REFUSALS = {
   expired: "it has expired",

@@ -1,5 +1,5 @@
 import type { Call } from "../../call/call.ts";
-import { CHALLENGES } from "../../call/credential-kinds.ts";
+import { challengesOf } from "../../call/credential-kinds.ts";
 import { RESERVED_OF_HTTP } from "../../call/reserved-headers.ts";
 import { retryAfter, type ServiceError } from "../../error/service-error.ts";
 
@@ -26,7 +26,7 @@ export function errorHeaders(
   extra: readonly string[],
 ): string[] {
   const headers = ["Content-Type", "application/json", "Cache-Control", "no-store", ...extra];
-  if (error.status === 401) headers.push("WWW-Authenticate", CHALLENGES);
+  if (error.status === 401) headers.push("WWW-Authenticate", challengesOf(call));
   for (const [name, value] of call?.beginResponse() ?? []) {
     // A refused caller needs the limit most.
     if (name.startsWith("ratelimit-")) pushHeader(headers, name, value);

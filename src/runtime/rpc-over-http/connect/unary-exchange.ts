@@ -1,4 +1,4 @@
-import { CHALLENGES } from "../../call/credential-kinds.ts";
+import { type CallCredentials, challengesOf } from "../../call/credential-kinds.ts";
 import { status } from "../../error/error-codes.ts";
 import { retryAfter, type ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
@@ -74,13 +74,15 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
     return encoding.pack(bytes).then((packed) => this.#send(200, packed, headers));
   }
 
-  fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void {
+  fail(error: ServiceError, own?: Metadata, trailers?: Metadata, call?: CallCredentials): void {
     if (!this.isOpen) return this.left();
     const headers = this.headersOf(CONTENT_TYPES.json, own);
     this.#addTrailers(headers, trailers);
     const seconds = retryAfter(error);
     if (seconds !== undefined) headers.push("Retry-After", seconds);
-    if (error.grpcStatus === status.UNAUTHENTICATED) headers.push("WWW-Authenticate", CHALLENGES);
+    if (error.grpcStatus === status.UNAUTHENTICATED) {
+      headers.push("WWW-Authenticate", challengesOf(call));
+    }
     // For a client with an unknown compression: the supported ones.
     if (error.grpcStatus === status.UNIMPLEMENTED) {
       headers.push("Accept-Encoding", ENCODING_NAMES.join(","));
