@@ -4,6 +4,8 @@ export interface JsonScan {
   readonly colons: number;
   /** Whether numbers may have more digits than a JavaScript number can store. */
   readonly hasLongNumbers: boolean;
+  /** How deep brackets nest. */
+  readonly depth: number;
 }
 
 /** Limits for JSON that is about to be parsed. */
@@ -45,6 +47,7 @@ export function scanJson(bytes: Uint8Array, bounds?: JsonBounds): JsonScan {
   let colons = 0;
   let digits = 0;
   let depth = 0;
+  let deepest = 0;
   let hasLongNumbers = false;
   // The first element of a list or an object follows no comma.
   let isOpened = false;
@@ -79,7 +82,8 @@ export function scanJson(bytes: Uint8Array, bounds?: JsonBounds): JsonScan {
         break;
       case OPEN_LIST:
       case OPEN_OBJECT:
-        if (bounds !== undefined && ++depth > bounds.maxDepth) bounds.refuseDepth();
+        if (++depth > deepest) deepest = depth;
+        if (bounds !== undefined && depth > bounds.maxDepth) bounds.refuseDepth();
         isOpened = true;
         break;
       case CLOSE_LIST:
@@ -87,7 +91,7 @@ export function scanJson(bytes: Uint8Array, bounds?: JsonBounds): JsonScan {
         depth--;
     }
   }
-  return { colons, hasLongNumbers };
+  return { colons, hasLongNumbers, depth: deepest };
 }
 
 /** The end of a string, which may be unterminated. */

@@ -9,8 +9,10 @@ import {
 } from "@bufbuild/protobuf";
 import { invalidArgument, ServiceError } from "../error/service-error.ts";
 import type { MessageMemory } from "../wire/message-budget.ts";
+import { RECURSION_LIMIT } from "../wire/message-depth.ts";
 import { ElementBudget, type ElementLimits, mostElements } from "./element-budget.ts";
 import { exactMessage, isLoose } from "./exact-json.ts";
+import { refuseDeepJson } from "./json-depth.ts";
 import { describeJsonProblem } from "./json-problem.ts";
 import { jsonWeight } from "./message-weight.ts";
 import { parseJson } from "./parse-json.ts";
@@ -48,11 +50,13 @@ function compile(
 ): JsonDecoder {
   const isLooseMessage = isLoose(message);
   const most = mostElements(message);
-  const options = { registry };
+  const options = { registry, recursionLimit: RECURSION_LIMIT };
   return (bytes, memory) => {
     const elements = new ElementBudget(limits);
-    const { value, hasLongNumbers } = parseJson(bytes, elements);
+    const { value, hasLongNumbers, depth } = parseJson(bytes, elements);
     let json = whole(value);
+    // The JSON of a field is one deeper with its message.
+    refuseDeepJson(message, json, { registry, brackets: depth + 1 });
     try {
       if (hasLongNumbers || isLooseMessage || elements.isShortOf(most)) {
         json = exactMessage(message, json, { registry, elements });

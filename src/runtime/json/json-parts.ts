@@ -77,6 +77,11 @@ export function holdsFields({ message }: DescField): boolean {
   return message !== undefined && !hasOwnJsonForm(message);
 }
 
+/** The path of an entry of a map. */
+export function entryPath(path: string, key: string): string {
+  return `${path}[${JSON.stringify(key)}]`;
+}
+
 /** The name of a path in messages. */
 export function named(path: string): string {
   return path === "" ? "the body" : `the field ${shown(path)}`;

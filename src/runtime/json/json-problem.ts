@@ -12,6 +12,7 @@ import { ElementBudget, type ElementLimits } from "./element-budget.ts";
 import { exactMessage, type JsonReading } from "./exact-json.ts";
 import { fieldText } from "./field-text.ts";
 import {
+  entryPath,
   holdsFields,
   type JsonObject,
   type JsonPart,
@@ -158,10 +159,6 @@ function objectOf(parts: readonly JsonPart[]): JsonObject {
 
 function pick(map: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.map((key) => [key, map[key] as JsonValue]));
-}
-
-function entryPath(path: string, key: string): string {
-  return `${path}[${JSON.stringify(key)}]`;
 }
 
 function isNot(field: DescField | undefined, path: string): string {

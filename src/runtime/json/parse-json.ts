@@ -8,7 +8,7 @@ import { LongNumber, parseLongNumbers } from "./exact-scalar.ts";
 /** A surrogate that may lack its other half: as a JSON escape, and literally. */
 const HALF_ESCAPE = /\\u[dD][89a-fA-F]/;
 const LONE_HALF = /\p{Surrogate}/u;
-/** protobuf-es reads as deep; deeper ones only cost time. */
+/** Deeper JSON is a message that is too deep, and only costs time. */
 const MAX_DEPTH = 100;
 
 /** A body as JSON. */
@@ -16,6 +16,8 @@ export interface ParsedJson {
   readonly value: JsonValue;
   /** Whether some numbers in it may be `LongNumber`s, which must become what their field holds. */
   readonly hasLongNumbers: boolean;
+  /** How deep its brackets nest. */
+  readonly depth: number;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface ParsedJson {
 export function parseJson(bytes: Uint8Array, elements: ElementBudget): ParsedJson {
   if (!isUtf8(bytes)) throw invalidArgument("the body is not valid UTF-8");
   // Before parsing, which costs most.
-  const { colons, hasLongNumbers } = scanJson(bytes, {
+  const { colons, hasLongNumbers, depth } = scanJson(bytes, {
     takeElements: (count) => elements.take(count),
     maxDepth: MAX_DEPTH,
     refuseDepth,
@@ -48,7 +50,7 @@ export function parseJson(bytes: Uint8Array, elements: ElementBudget): ParsedJso
   if (HALF_ESCAPE.test(text) && !isUnicode(value)) {
     throw invalidArgument("the body has a text that is not Unicode");
   }
-  return { value, hasLongNumbers };
+  return { value, hasLongNumbers, depth };
 }
 
 function refuseDepth(): never {

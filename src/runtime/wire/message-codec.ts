@@ -3,6 +3,7 @@ import { onceEach } from "../binding/reusable-message.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { responseTooLarge } from "./envelope.ts";
 import type { MessageDecoder } from "./message-decoder.ts";
+import { RECURSION_LIMIT, tooDeep } from "./message-depth.ts";
 import { measureMessage } from "./message-elements.ts";
 
 /** The limits of messages. */
@@ -31,9 +32,9 @@ export interface MessageCodec extends MessageDecoder<Message> {
  * Unknown fields are not kept: they could be passed on unnoticed, and take many times their bytes
  * in memory.
  */
-const WITHOUT_UNKNOWN = { readUnknownFields: false } as const;
+const WITHOUT_UNKNOWN = { readUnknownFields: false, recursionLimit: RECURSION_LIMIT } as const;
 /** protobuf-es has the values of extensions among the unknown fields. */
-const WITH_EXTENSIONS = { readUnknownFields: true } as const;
+const WITH_EXTENSIONS = { readUnknownFields: true, recursionLimit: RECURSION_LIMIT } as const;
 
 /** The binary encoding of protobuf. */
 export function binaryCodec(
@@ -44,8 +45,9 @@ export function binaryCodec(
   const write = onceEach((message) => toBinary(output, message));
   return {
     decode(data, memory) {
-      const { elements, bytes } = measureMessage(input, data);
+      const { elements, bytes, tooDeep: path } = measureMessage(input, data);
       if (elements > maxElements) throw tooManyElements(maxElements);
+      if (path !== undefined) throw tooDeep(path);
       memory.take(bytes);
       try {
         return fromBinary(input, data, options);

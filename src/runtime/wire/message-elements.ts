@@ -1,5 +1,6 @@
 import { isAscii } from "node:buffer";
 import type { DescMessage } from "@bufbuild/protobuf";
+import { MAX_DEPTH } from "./message-depth.ts";
 import { IndexedEntries, indexOf, KEY_DIGITS, memory } from "./message-memory.ts";
 import { type FieldPlan, type MessagePlan, planOf } from "./message-plan.ts";
 
@@ -14,9 +15,6 @@ const FIXED_32 = 5;
 /** This many bytes of packed numbers take as much time as one other element. */
 const PACKED = 16;
 
-/** As deep as protobuf-es reads. */
-const MAX_DEPTH = 100;
-
 /** Shorter texts are assumed to need two bytes per character. */
 const LOOKED_AT_BYTES = 64;
 
@@ -25,23 +23,27 @@ export interface MessageSize {
   readonly elements: number;
   /** What it takes in memory once it is decoded, in bytes. */
   readonly bytes: number;
+  /** The path of the innermost field with a name of its own that is nested too deep. */
+  readonly tooDeep: string | undefined;
 }
 
 /**
  * Counts the elements of an encoded message, at any depth: the values that become objects, texts or
  * list items when it is decoded, the fields that are skipped, and one for each 16 fields of a
  * message, given or not. Their cost in time is out of proportion to their bytes; their memory is
- * computed as well. Stops at malformed data, which decoding refuses.
+ * computed as well. Stops at malformed data, which decoding refuses, and
+ * at messages that are nested too deep.
  */
 export function measureMessage(message: DescMessage, bytes: Uint8Array): MessageSize {
   const scan = new Scan(bytes);
   const elements = scan.message(planOf(message), bytes.length, 0, 0);
-  return { elements, bytes: bytes.length + scan.memory };
+  return { elements, bytes: bytes.length + scan.memory, tooDeep: scan.tooDeep };
 }
 
 class Scan {
   /** What the parts of the message take in memory, in bytes. */
   memory = 0;
+  tooDeep: string | undefined;
   readonly #bytes: Uint8Array;
   #at = 0;
   /** The key of the entry that was read last. */
@@ -86,13 +88,18 @@ class Scan {
           // Malformed, like all cases below that end the scan.
           if (stop > end) return this.#stop(count);
           count += this.#value(field, stop, depth);
+          if (this.tooDeep !== undefined) return this.#leave(field, count);
           if (entries !== undefined) this.memory += entries.add(this.#key);
           this.#at = stop;
           break;
         }
         case START_GROUP:
-          if (depth >= MAX_DEPTH) return this.#stop(count);
+          if (depth >= MAX_DEPTH) {
+            if (field !== undefined) this.tooDeep = "";
+            return this.#leave(field, count);
+          }
           count += this.message(field?.message?.(), end, number, depth + 1);
+          if (this.tooDeep !== undefined) return this.#leave(field, count);
           break;
         case END_GROUP:
           return number === group ? count : this.#stop(count);
@@ -108,7 +115,9 @@ class Scan {
   #value(field: FieldPlan | undefined, stop: number, depth: number): number {
     if (field === undefined) return 0;
     if (field.message !== undefined) {
-      return depth < MAX_DEPTH ? this.message(field.message(), stop, 0, depth + 1) : 0;
+      if (depth < MAX_DEPTH) return this.message(field.message(), stop, 0, depth + 1);
+      this.tooDeep = "";
+      return 0;
     }
     const length = stop - this.#at;
     if (field.packed !== undefined) {
@@ -147,6 +156,14 @@ class Scan {
     }
     this.#at = start;
     return Number.isInteger(key) ? key : Number.NaN;
+  }
+
+  /** Ends the scan at a message that is too deep, and adds the name of a field around it. */
+  #leave(field: FieldPlan | undefined, count: number): number {
+    if (this.tooDeep !== undefined && field?.name !== undefined) {
+      this.tooDeep = this.tooDeep === "" ? field.name : `${field.name}.${this.tooDeep}`;
+    }
+    return this.#stop(count);
   }
 
   #stop(count: number): number {

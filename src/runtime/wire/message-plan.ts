@@ -11,6 +11,8 @@ export interface PackedPlan {
 
 /** How a field on the wire is counted. */
 export interface FieldPlan {
+  /** Absent within well-known types and entries of maps, which requests in JSON do not name. */
+  readonly name?: string;
   /** What one value takes in memory, in bytes, beside what it holds: see `valueBytes`. */
   readonly bytes: number;
   readonly isList?: boolean;
@@ -39,13 +41,19 @@ export function planOf(message: DescMessage): MessagePlan {
   let plan = plans.get(message);
   if (plan === undefined) {
     plan = {
-      fields: new Map(message.fields.map((field) => [field.number, planOfField(field)])),
+      fields: new Map(message.fields.map((field) => [field.number, namedPlan(field)])),
       extra: Math.max(0, leastElements(message) - 1),
       bytes: emptyMessageBytes(message),
     };
     plans.set(message, plan);
   }
   return plan;
+}
+
+function namedPlan(field: DescField): FieldPlan {
+  const plan = planOfField(field);
+  if (field.parent.typeName.startsWith("google.protobuf.")) return plan;
+  return { ...plan, name: field.name };
 }
 
 function planOfField(field: DescField): FieldPlan {

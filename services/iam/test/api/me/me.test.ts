@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { AuthorizationEngine } from "svc-access/authz";
 import type { CallContext, Principal } from "svc-access/runtime";
 import { startTestServer, type TestServer } from "svc-access/testing";
@@ -22,9 +23,12 @@ let alice: string;
 let accounts: LocalAccounts;
 let engine: AuthorizationEngine;
 let currentUser: CurrentUser;
+/** Writes preferences as an earlier version has stored them. */
+let storeDocument: (document: string) => Promise<unknown>;
 beforeEach(async () => {
   const opened = (await stackDatabase()).open().as<UserTables>();
   const database = opened.kysely;
+  storeDocument = (document) => database.updateTable("iam_preferences").set({ document }).execute();
   accounts = new LocalAccounts(database, "acme");
   const account = await accounts.create({
     username: "alice",
@@ -220,6 +224,61 @@ test.each([
     code: "INVALID_ARGUMENT",
     message,
   });
+});
+
+/** Settings with a number of objects in each other. */
+function nested(levels: number): JsonObject {
+  let settings: JsonObject = { a: 1 };
+  for (let level = 1; level < levels; level++) settings = { a: settings };
+  return settings;
+}
+const TOO_DEEP =
+  /^the field "(preferences\.)?settings" is nested deeper than 100 messages, the most that protobuf decodes/;
+
+function patchSettings(settings: JsonObject) {
+  return asUser(alice).fetch("/v1/iam/me/preferences", {
+    method: "PATCH",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ settings }),
+  });
+}
+
+// Clients with the usual limit of protobuf read the response with 33 levels, and no more.
+test.each([34, 60, 96, 97, 98, 99])("settings of %d levels are refused", async (levels) => {
+  await client(alice).updateUserPreferences({ preferences: { settings: nested(33) } });
+  const refused = await patchSettings(nested(levels));
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: expect.stringMatching(TOO_DEEP),
+  });
+  await expect(
+    client(alice).updateUserPreferences({ preferences: { settings: nested(levels) } }),
+  ).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: expect.stringMatching(TOO_DEEP),
+  });
+  const { preferences } = await client(alice).getUserPreferences({});
+  expect(preferences?.settings).toEqual(nested(33));
+  expect((await patchSettings(nested(33))).status).toBe(200);
+});
+
+test("settings that were stored deeper are read as JSON, kept by other changes, and replaced", async () => {
+  await client(alice).updateUserPreferences({ preferences: { language: "de" } });
+  await storeDocument(JSON.stringify({ language: "de", settings: nested(97) }));
+  const read = await asUser(alice).fetch("/v1/iam/me/preferences");
+  expect(read.status).toBe(200);
+  expect(await read.json()).toMatchObject({ language: "de", settings: nested(97) });
+  const other = await asUser(alice).fetch("/v1/iam/me/preferences", {
+    method: "PATCH",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ language: "fr" }),
+  });
+  expect(await other.json()).toMatchObject({ language: "fr", settings: nested(97) });
+  const replaced = await patchSettings(nested(1));
+  expect(await replaced.json()).toMatchObject({ language: "fr", settings: { a: 1 } });
+  const { preferences } = await client(alice).getUserPreferences({});
+  expect(preferences?.settings).toEqual({ a: 1 });
 });
 
 test("of two changes at once one gets the error to read again", async () => {
