@@ -4,9 +4,10 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import { loadIamConfig } from "../../services/iam/src/config/load-iam-config.ts";
 import { runProgram } from "../support/programs.ts";
+import { findPromtool, promtoolIsAbsent } from "../support/promtool.ts";
 import { ROOT } from "../support/workspace.ts";
 
 /** The oldest that has all that the files use (`preStop.sleep`), and a new one. */
@@ -21,6 +22,12 @@ const resources: any[] = files.flatMap((file) =>
 );
 const one = (kind: string, name = kind === "Job" ? "svc-iam-migrate" : "svc-iam") =>
   resources.find((resource) => resource.kind === kind && resource.metadata.name === name);
+
+/** The files with NetworkPolicies, with the lines that comments have for other clusters. */
+const OTHER_CLUSTERS = ["svc-iam.yaml", "migrate.yaml"].map((file) =>
+  readFileSync(join(ROOT, "deploy/kubernetes", file), "utf8").replace(/^( *)# (?=- | {2})/gm, "$1"),
+);
+const containers = readFileSync(join(ROOT, "docs/containers.md"), "utf8");
 
 /** The folder of kubernetes-validate: what scripts/build-kubernetes-validate.sh printed. */
 const validator = process.env["KUBERNETES_VALIDATE"] ?? "";
@@ -47,6 +54,12 @@ describe.skipIf(validatorIsAbsent())("the schemas of Kubernetes", () => {
     expect(stderr).toBe("");
     expect(status).toBe(0);
     expect(stdout.match(/ passed for resource /g)).toHaveLength(resources.length);
+  });
+
+  test("all are valid with the lines for other clusters, which comments have [DEPLOY-6]", () => {
+    const path = join(folder, "other-clusters.yaml");
+    writeFileSync(path, OTHER_CLUSTERS.join("---\n"));
+    expect(validate("1.37", [path])).toMatchObject({ status: 0, stderr: "" });
   });
 
   test("a wrong key is found", () => {
@@ -100,6 +113,72 @@ test("the NetworkPolicy lets svc-iam reach all that its configuration names, and
     ({ ports: some }: { ports: { port: number }[] }) => some.map(({ port }) => port),
   );
   expect([...new Set(open)].sort()).toEqual([dns, ...new Set(ports)].sort());
+});
+
+test("comments of the NetworkPolicies have what other clusters need [DEPLOY-6]", () => {
+  const names = ["svc-iam", "svc-iam-jobs"];
+  const policies: any[] = OTHER_CLUSTERS.flatMap((text) => parseAllDocuments(text))
+    .map((document) => document.toJS())
+    .filter(({ kind, metadata }) => kind === "NetworkPolicy" && names.includes(metadata.name));
+  expect(policies).toHaveLength(2);
+  for (const { metadata, spec } of policies) {
+    const [usual, nodeLocal, openShift] = spec.egress[0].to;
+    expect(one("NetworkPolicy", metadata.name).spec.egress[0].to).toEqual([usual]);
+    expect(nodeLocal).toEqual({ ipBlock: { cidr: "169.254.20.10/32" } });
+    expect(openShift.namespaceSelector.matchLabels).toEqual({
+      "kubernetes.io/metadata.name": "openshift-dns",
+    });
+    const ports = spec.egress[0].ports.map(({ port }: { port: number }) => port);
+    expect(ports).toEqual([53, 53, 5353, 5353]);
+  }
+  // Pods of the same namespace may call, and only with the label.
+  const clients = ({ spec }: any) =>
+    spec.ingress.flatMap(({ from }: any) => from).filter(isClient) as unknown[];
+  const isClient = ({ podSelector }: any) => podSelector?.matchLabels["iam-client"] === "true";
+  const label = { podSelector: { matchLabels: { "iam-client": "true" } } };
+  expect(clients(one("NetworkPolicy"))).toEqual([label]);
+  expect(clients(policies[0])).toEqual([
+    label,
+    { ...label, namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "hub" } } },
+  ]);
+  expect(containers).toContain('label `iam-client: "true"` in the namespace of svc-iam may call');
+});
+
+test("docs/containers.md has Prometheus read each pod as the job of its service [DEPLOY-6]", () => {
+  const [monitor, scrape] = [...containers.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
+    ([, block = ""]) => parse(block),
+  );
+  const { metadata, spec } = one("Deployment").spec.template;
+  const { service } = parse(one("ConfigMap").data["service.yaml"]);
+  expect(monitor.kind).toBe("PodMonitor");
+  expect(metadata.labels).toMatchObject(monitor.spec.selector.matchLabels);
+  const [{ port, relabelings }] = monitor.spec.podMetricsEndpoints;
+  expect(spec.containers[0].ports.map(({ name }: { name: string }) => name)).toContain(port);
+  expect(relabelings).toEqual([{ targetLabel: "job", replacement: service }]);
+  const [{ job_name: job, relabel_configs: kept }] = scrape.scrape_configs;
+  expect(job).toBe(service);
+  expect(kept.map(({ regex }: { regex: string }) => regex)).toEqual([
+    ...Object.values(metadata.labels),
+    port,
+  ]);
+  if (promtoolIsAbsent()) return;
+  const file = join(folder, "prometheus.yaml");
+  writeFileSync(file, stringify(scrape));
+  expect(runProgram(findPromtool(), ["check", "config", file]).status).toBe(0);
+});
+
+test.each([
+  ["deploy/kubernetes/configuration.yaml", () => one("ConfigMap").data["service.yaml"] as string],
+  ["deploy/compose/iam.yaml", () => readFileSync(join(ROOT, "deploy/compose/iam.yaml"), "utf8")],
+])("%s lets the hub read the types of its policies, and no others [DEPLOY-6]", (_, text) => {
+  const { policies } = JSON.parse(
+    readFileSync(join(ROOT, "examples/hub/gen/policies.json"), "utf8"),
+  );
+  const types = Object.values<any>(policies).flatMap(({ authz }) => authz?.resource ?? []);
+  const needed = new Set(types.map((resource: string) => resource.replace(/:.*/, "")));
+  expect(needed.size).toBeGreaterThan(3);
+  const { read_types: read } = parse(text()).iam.services.hub;
+  expect([...read].sort()).toEqual([...needed].sort());
 });
 
 test("ports, secrets, labels and users fit together [DEPLOY-6]", () => {
