@@ -174,6 +174,7 @@ test.each<[string, string, Readonly<Record<string, string>>, string]>([
   ],
   ["30: no redirect URI", "redirect_uri", { redirect_uri: "" }, "is required"],
   ["31: a state with a line break", "state", { state: "a\r\nSet-Cookie: a=b" }, "printable ASCII"],
+  ["31: a state that is not ASCII", "state", { state: "zustand-ü" }, "printable ASCII"],
   ["31: a long state", "state", { state: "x".repeat(1025) }, "at most 1024"],
   ["32: a nonce that is not ASCII", "nonce", { nonce: "é" }, "printable ASCII"],
   ["33: no challenge", "code_challenge", { code_challenge: "" }, "PKCE challenge"],

@@ -243,7 +243,8 @@ export type BuildLoginURLRequest = Message<"svc.iam.v1.BuildLoginURLRequest"> & 
 
   /**
    * What comes back with the code. The caller keeps it, bound to the browser,
-   * and refuses a callback with another one. Empty: the service makes one.
+   * and refuses a callback with another one. At most 1024 characters of printable
+   * ASCII. Empty: the service makes one.
    *
    * @generated from field: string state = 2;
    */
