@@ -18,6 +18,9 @@ export interface AlertCase {
 const of = (metric: string, labels = "") => `${metric}{job="hub",instance="a"${labels}}`;
 /** A counter that each service has. */
 const EACH = "svc_access_responses_cut_off_total";
+/** A value of it for longer than an alert is watched, since a service that ends is reported, too. */
+const LONG = "0x150";
+const OTHER_PROCESS = `${EACH}{job="hub",instance="b"}`;
 const audit = (outcome: string) => of("svc_access_audit_events_total", `,outcome="${outcome}"`);
 const requests = (code: string) =>
   of("rpc_server_requests_total", `,rpc="a.B/Get",transport="http",code="${code}"`);
@@ -40,12 +43,35 @@ const ONCE = "0x20 1x20";
 /** The cases, by alert. */
 export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   SvcTargetDown: {
-    fires: { [of("up")]: "1x20 0x20", [of(EACH)]: "0x20 stale" },
+    fires: {
+      [of("up")]: "1x20 0x20",
+      [of(EACH)]: "0x20 stale",
+      [OTHER_PROCESS]: LONG,
+    },
     at: "30m",
     silent: {
       [of("up")]: "1x20 0x1 1x20",
-      [of(EACH)]: "0x40",
+      [of(EACH)]: LONG,
       'up{job="other",instance="b"}': "0x40",
+    },
+  },
+  SvcNoInstances: {
+    // Its processes are no longer discovered; what is discovered instead never came up.
+    fires: {
+      [of("up")]: "1x20 stale",
+      [of(EACH)]: "0x20 stale",
+      'up{job="hub",instance="c"}': "_x21 0x150",
+      'up{job="other",instance="b"}': "1x150",
+      [`${EACH}{job="other",instance="b"}`]: LONG,
+    },
+    at: "25m",
+    // One ends before the next one starts; the other one that vanishes is not of the runtime.
+    silent: {
+      [of("up")]: "1x20 stale",
+      [of(EACH)]: "0x20 stale",
+      'up{job="hub",instance="b"}': "_x24 1x150",
+      [OTHER_PROCESS]: `_x24 ${LONG}`,
+      'up{job="other",instance="b"}': "1x20 stale",
     },
   },
   SvcNotReady: {
@@ -62,7 +88,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: "26m",
     silent: {
       [of("process_start_time_seconds")]: "1x20 2 3x20",
-      [of(EACH)]: "0x45",
+      [of(EACH)]: LONG,
       'process_start_time_seconds{job="other",instance="b"}': "1+1x40",
     },
   },
@@ -164,7 +190,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: "20m",
     silent: { [of("svc_access_removals_oldest_seconds", ',kind="user"')]: "0+60x40" },
   },
-  SvcResponsesCutOff: { fires: { [of(EACH)]: "0+1x40" }, at: "20m", silent: { [of(EACH)]: ONCE } },
+  SvcResponsesCutOff: {
+    fires: { [of(EACH)]: "0+1x40" },
+    at: "20m",
+    silent: { [of(EACH)]: "0x20 1x150" },
+  },
   SvcFileDescriptors: {
     fires: {
       [of("process_open_fds")]: "81x40",
@@ -175,7 +205,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     silent: {
       [of("process_open_fds")]: "80x40",
       [of("process_max_fds")]: "100x40",
-      [of(EACH)]: "0x40",
+      [of(EACH)]: LONG,
       'process_open_fds{job="other",instance="b"}': "100x40",
       'process_max_fds{job="other",instance="b"}': "100x40",
     },
@@ -185,7 +215,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: "10m",
     silent: {
       [of("nodejs_eventloop_lag_p99_seconds")]: "0.5x40",
-      [of(EACH)]: "0x40",
+      [of(EACH)]: LONG,
       'nodejs_eventloop_lag_p99_seconds{job="other",instance="b"}': "9x40",
     },
   },
