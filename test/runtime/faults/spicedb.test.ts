@@ -8,7 +8,7 @@ import { openPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { type SpicedbServer, startSpicedb } from "../../support/spicedb.ts";
 import { FIXTURE, type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
 import { eventsOfAll, expectAudited } from "./support/audited.ts";
-import { grpcCaller, httpCaller, requestOf } from "./support/calls.ts";
+import { grpcCaller, httpCaller, type Kind, requestOf } from "./support/calls.ts";
 import { Load } from "./support/load.ts";
 import { readyz, until, untilReady } from "./support/until.ts";
 import { type Valve, valveTo } from "./support/valve.ts";
@@ -81,7 +81,8 @@ describe.skipIf(datastoreIsAbsent())("SpiceDB on PostgreSQL", () => {
       postgres.stop();
       await load.phase("without a database", 3);
       postgres.start?.();
-      await until("checks are answered", () => answers("allowed", 200));
+      // Each connection of SpiceDB to its database that was cut fails one more call.
+      await until("checks are answered", () => answersAgain());
       await load.phase("with a database");
     }
     await load.stop();
@@ -122,8 +123,17 @@ describe.skipIf(datastoreIsAbsent())("SpiceDB on PostgreSQL", () => {
     expect(await answers("allowed", 200)).toBe(true);
   });
 
+  /** Whether checks, also of the newest state, are answered again and again: more often than SpiceDB has connections. */
+  async function answersAgain(): Promise<boolean> {
+    for (let round = 0; round < 20; round++) {
+      if (!(await answers("allowed", 200))) return false;
+      if (!(await answers("refused write", 403))) return false;
+    }
+    return true;
+  }
+
   /** Whether both transports respond so. */
-  async function answers(kind: "allowed", wanted: number): Promise<boolean> {
+  async function answers(kind: Kind, wanted: number): Promise<boolean> {
     const callers = [httpCaller(vault.http), grpcCaller(vault.grpc)];
     const request = requestOf(kind, "");
     const statuses = await Promise.all(callers.map(({ call }) => call(request, "one-more")));
