@@ -46,8 +46,8 @@ export function filterOf(filter: AuditEventFilter | undefined): AuditFilter {
     assertText(value, text);
     fields.push([text.name, value]);
   }
-  const from = millisecondsOf(filter.startTime, "filter.start_time");
-  const to = millisecondsOf(filter.endTime, "filter.end_time");
+  const from = millisecondsOf(filter.startTime, "start_time");
+  const to = millisecondsOf(filter.endTime, "end_time");
   if (from !== undefined) fields.push(["from", from]);
   if (to !== undefined) fields.push(["to", to]);
   if (from !== undefined && to !== undefined && from > to) {
@@ -77,7 +77,7 @@ function millisecondsOf(time: Timestamp | undefined, field: string): number | un
   if (time === undefined) return undefined;
   const milliseconds = Math.ceil(timestampMs(time));
   if (milliseconds >= 0) return milliseconds;
-  throw invalid(`${field} must not be before 1970-01-01T00:00:00Z`);
+  throw invalid(`filter.${field} must not be before 1970-01-01T00:00:00Z`);
 }
 
 function invalid(message: string): ServiceError {
