@@ -146,13 +146,12 @@ export class FirstUserFlow implements BootstrapFlow {
     return redirectResponse(`${BOOTSTRAP_DONE_PATH}?${query}`);
   }
 
-  async #done({ request, call, view }: BootstrapRequest): Promise<RawResponse> {
-    const { forms, attempts } = this.#options;
-    const owner = forms.dataOf(request.query, DONE, OWNER);
-    if (owner !== undefined)
-      return view.response(200, ownerPage(JSON.parse(owner), OWN_ACCOUNT_PATH));
-    await attempts.record(call, { event: "bootstrap.failed", details: { reason: "dead_link" } });
-    return view.response(404, deadLinkPage());
+  #done({ request, view }: BootstrapRequest): RawResponse {
+    const owner = this.#options.forms.dataOf(request.query, DONE, OWNER);
+    // Not recorded: that it was loaded again too late is not the use of a link.
+    return owner === undefined
+      ? view.response(404, deadLinkPage())
+      : view.response(200, ownerPage(JSON.parse(owner), OWN_ACCOUNT_PATH));
   }
 
   async #open(tokens: readonly string[], given: BootstrapRequest) {

@@ -94,7 +94,7 @@ ${hidden(ctx, "end_session_confirm", parts)}
     },
 
     async deviceInput(ctx, _form, _out, given) {
-      const before = given?.name === "AlreadyUsedError" ? parts.doneWithDevice(ctx) : undefined;
+      const before = given && isUsed(given) ? parts.doneWithDevice(ctx) : undefined;
       if (before === "approved") return leadOn(ctx);
       const problem = before === "refused" ? REFUSED : given && problemOf(given);
       const known = ctx.query["user_code"];
@@ -210,4 +210,9 @@ const PROBLEMS: Readonly<Record<string, MessageKey>> = {
 
 function problemOf({ name, constructor }: Error): MessageKey {
   return PROBLEMS[name] ?? PROBLEMS[constructor.name] ?? SERVER_ERROR;
+}
+
+/** Whether a code was approved or refused before, also a moment before. */
+function isUsed(error: Error): boolean {
+  return problemOf(error) === USED;
 }

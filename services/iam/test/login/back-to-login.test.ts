@@ -89,6 +89,12 @@ test("after a login that was cancelled, or whose session has ended, it can begin
   const cancelled = await loginPage(browser);
   await browser.submit(cancelled, { action: "cancel" });
   const visits = [...(await goBack(browser, cancelled))];
+  // Somebody who is logged in already has cancelled it all the same.
+  const known = new Browser(iam.origin);
+  await enter(known, await loginPage(known));
+  const asked = await loginPage(known, CONSOLE, { prompt: "login" });
+  await known.submit(asked, { action: "cancel" });
+  visits.push(...(await goBack(known, asked)));
   const other = new Browser(iam.origin);
   const page = await loginPage(other);
   await enter(other, page);

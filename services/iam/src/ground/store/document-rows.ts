@@ -18,18 +18,12 @@ const REFRESH_TOKEN = "RefreshToken";
 export async function saveDocument(
   db: Kysely<ProviderTables>,
   document: NewProviderDocument,
-  { mustHaveNoAccount = false }: { readonly mustHaveNoAccount?: boolean } = {},
 ): Promise<void> {
   const { model: _model, id: _id, parent_id: _parent, ...changes } = document;
   await db
     .insertInto("iam_provider_documents")
     .values({ ...document, consumed_time: null, ended_time: null })
-    .onConflict((conflict) => {
-      const changed = conflict.columns(["model", "id"]).doUpdateSet(changes);
-      return mustHaveNoAccount
-        ? changed.where("iam_provider_documents.account_id", "is", null)
-        : changed;
-    })
+    .onConflict((conflict) => conflict.columns(["model", "id"]).doUpdateSet(changes))
     .execute();
 }
 

@@ -65,18 +65,34 @@ export class ProviderDocuments {
     await this.#database.run((db) => saveDocument(db, document));
   }
 
-  /** Stores a document, or a new version of it unless that is of an account by now. */
-  async saveUnlessOwned(document: NewProviderDocument): Promise<void> {
-    await this.#database.run((db) => saveDocument(db, document, { mustHaveNoAccount: true }));
+  /**
+   * Stores a new version of a document if it may, in a transaction: of several at once, the next one sees the one before.
+   *
+   * @param mayStore gets the document as it is, which nobody changes meanwhile; undefined if there is none
+   */
+  async saveIf(
+    tx: Transaction<ProviderTables>,
+    document: NewProviderDocument,
+    mayStore: (before: ProviderDocumentRow | undefined) => boolean,
+  ): Promise<void> {
+    const { model, id } = document;
+    const before = await tx
+      .updateTable("iam_provider_documents")
+      // It locks the row, in both kinds of databases.
+      .set((row) => ({ id: row.ref("id") }))
+      .where("model", "=", model)
+      .where("id", "=", id)
+      .returningAll()
+      .executeTakeFirst();
+    if (mayStore(documentOf(before))) await saveDocument(tx, document);
   }
 
-  /** The account of a document, in a transaction that stores a new version of it. */
-  async accountOf(
-    tx: Transaction<ProviderTables>,
-    { model, id }: Pick<NewProviderDocument, "model" | "id">,
-  ): Promise<string | undefined> {
-    const row = await selectDocuments(tx, model).where("id", "=", id).executeTakeFirst();
-    return row?.account_id ?? undefined;
+  /** The same in a transaction of its own. */
+  async saveAloneIf(
+    document: NewProviderDocument,
+    mayStore: (before: ProviderDocumentRow | undefined) => boolean,
+  ): Promise<void> {
+    await this.#database.transaction((tx) => this.saveIf(tx, document, mayStore));
   }
 
   /** Stores a document that must not be there yet. @returns false if it is */

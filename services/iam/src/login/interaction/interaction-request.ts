@@ -111,7 +111,8 @@ export class InteractionRequest {
     const completed = this.#completed().find(headers, uid);
     const session = await this.#embedded.sessionOf(headers, this.#call);
     const view = await this.#view();
-    return completed !== undefined && session?.accountId !== undefined
+    const isComplete = completed?.isCancelled === false && session?.accountId !== undefined;
+    return isComplete
       ? view.response(200, completedPage(completed.start))
       : view.response(400, expiredPage(completed?.start));
   }
@@ -298,6 +299,7 @@ export class InteractionRequest {
       uid: interaction.uid,
       clientId: String(interaction.params["client_id"]),
       redirectUri: redirectUriOf(interaction),
+      isCancelled: "error" in result,
     });
     return redirectResponse(location, { "Set-Cookie": lines });
   }

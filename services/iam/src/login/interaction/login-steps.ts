@@ -10,6 +10,8 @@ export interface FirstStep {
   readonly passwordVersion: number;
 }
 
+const WRONG_CODE: MessageKey =
+  "The code is wrong, or was used. Wait for the next one; a recovery code has 16 letters and digits from 2 to 7.";
 const ADDED_BEFORE: MessageKey =
   "The app was added. Enter its next code. If you have not seen your recovery codes, make new ones in your account.";
 
@@ -134,7 +136,7 @@ export class LoginSteps {
     }
     if (result.outcome === "wrong") {
       return {
-        ...again(state, 401, { text: "The code is wrong, or was used. Wait for the next one." }),
+        ...again(state, 401, { text: WRONG_CODE }),
         event: { event: "second_factor.failed", accountId, method: "code" },
       };
     }

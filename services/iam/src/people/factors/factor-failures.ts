@@ -2,7 +2,7 @@ import type { AccountTable } from "../accounts/account-row.ts";
 
 /**
  * How many codes of the apps of an account may be wrong, one after the other (NIST SP 800-63B): more are
- * refused, also right ones, until a recovery code or a passkey is right, or the password or the factors are others. A
+ * refused, also right ones, until a recovery code or a passkey is right, the password is another one, or all factors are removed. A
  * code of six digits is guessed in time otherwise, however slowly.
  */
 export const MOST_FAILURES = 100;

@@ -3,7 +3,7 @@ import type { LoginThrottle } from "../accounts/throttle/login-throttle.ts";
 import type { Quota } from "../accounts/throttle/quota.ts";
 import type { FactorOwner } from "./factor-owner.ts";
 import type { AdditionResult, FactorAddition, FactorStore, LostOwner } from "./factor-store.ts";
-import { newRecoveryCodes, recoveryCodeHash, totpStep } from "./one-time-codes.ts";
+import { isTotpCode, newRecoveryCodes, recoveryCodeHash, totpStep } from "./one-time-codes.ts";
 import type { Passkeys } from "./passkeys.ts";
 
 /** What became of a code. */
@@ -87,23 +87,20 @@ export class Factors {
 
   async #verifyCode(accountId: string, code: string, address: string): Promise<CodeResult> {
     const { throttle, quota, store } = this.#options;
-    const recoveryHash = recoveryCodeHash(accountId, code);
-    // First: whoever guesses on must not use up the attempts that are left for a recovery code.
-    if (recoveryHash === undefined && (await store.areAppsRefused(accountId))) {
-      return { outcome: "refused" };
-    }
+    const isOfApp = isTotpCode(code);
+    if (isOfApp && (await store.areAppsRefused(accountId))) return { outcome: "refused" };
     const key = `second factor of ${accountId}`;
-    // First, and without counting: attempts that others have used up are not failures of this address.
-    const over = await quota.wait(accountId);
+    // First, and without counting: attempts that others have used up are not failures of this address. Nobody guesses a
+    // recovery code, so it is always looked at, however many attempts somebody else has used up.
+    const over = isOfApp ? await quota.wait(accountId) : undefined;
     if (over !== undefined) return { outcome: "slowed", retryAfterMs: over };
     const permission = await throttle.begin(key, address);
     if (!permission.allowed) return { outcome: "slowed", retryAfterMs: permission.retryAfterMs };
-    const wait = await quota.use(accountId);
+    const wait = isOfApp ? await quota.use(accountId) : undefined;
     if (wait !== undefined) return { outcome: "slowed", retryAfterMs: wait };
-    const outcome =
-      recoveryHash === undefined
-        ? await this.#useAppCode(accountId, code)
-        : await this.#useRecoveryCode(accountId, recoveryHash);
+    const outcome = await (isOfApp
+      ? this.#useAppCode(accountId, code)
+      : this.#useRecoveryCode(accountId, code));
     if (outcome === "wrong" || outcome === "refused") return { outcome };
     await store.forgetFailures(accountId);
     await throttle.succeeded(key, address);
@@ -120,8 +117,10 @@ export class Factors {
     return "wrong";
   }
 
-  async #useRecoveryCode(accountId: string, hash: string) {
-    return (await this.store.useCode(accountId, hash)) ? "recovery_code" : "wrong";
+  async #useRecoveryCode(accountId: string, code: string) {
+    const hash = recoveryCodeHash(accountId, code);
+    const isUsed = hash !== undefined && (await this.store.useCode(accountId, hash));
+    return isUsed ? "recovery_code" : "wrong";
   }
 
   /**

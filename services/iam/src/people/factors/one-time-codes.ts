@@ -3,6 +3,9 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 /** How long a code is shown. */
 const STEP_MS = 30_000;
 const DIGITS = 6;
+const DIGITS_ONLY = /^\d{6}$/;
+/** With spaces; more is not looked at. */
+const LONGEST_TYPED = 64;
 /** The clock of a phone may be half a minute ahead or behind. */
 const STEPS_APART = [0, -1, 1] as const;
 /** As long as a hash of SHA-1 (RFC 4226, section 4). */
@@ -35,6 +38,15 @@ export function totpCode(secret: string, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, "0");
 }
 
+/** Whether a text, as it was typed, can be a code of an app. */
+export function isTotpCode(typed: string): boolean {
+  return DIGITS_ONLY.test(withoutSpaces(typed));
+}
+
+function withoutSpaces(typed: string): string {
+  return typed.slice(0, LONGEST_TYPED).replace(/\s/g, "");
+}
+
 /**
  * The time step of a code.
  *
@@ -43,8 +55,8 @@ export function totpCode(secret: string, step: number): string {
  * @returns undefined if it is none of the moment
  */
 export function totpStep(secret: string, code: string, now: number): number | undefined {
-  const typed = code.replace(/\s/g, "");
-  if (!/^\d{6}$/.test(typed)) return undefined;
+  if (!isTotpCode(code)) return undefined;
+  const typed = withoutSpaces(code);
   const current = Math.floor(now / STEP_MS);
   const steps = STEPS_APART.map((apart) => current + apart);
   // All are compared, so that the time does not tell which one it is.

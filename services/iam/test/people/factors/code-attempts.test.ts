@@ -22,6 +22,7 @@ test("attempts that others have used up are not failures of the own address [FAC
     areAppsRefused: async () => false,
     countFailure: async () => true,
     forgetFailures: async () => {},
+    useCode: async () => true,
   };
   const factors = new Factors({
     store: store as unknown as FactorsOptions["store"],
@@ -33,8 +34,9 @@ test("attempts that others have used up are not failures of the own address [FAC
     now,
   });
   const code = () => totpCode(secret, Math.floor(clock.now / 30_000));
+  const otherCode = () => (code() === "000000" ? "111111" : "000000");
   for (let count = 0; count < 5; count++) {
-    const attempt = factors.verifyCode("alice", "x", `192.0.2.${count}`);
+    const attempt = factors.verifyCode("alice", otherCode(), `192.0.2.${count}`);
     expect(await attempt).toEqual({ outcome: "wrong" });
   }
   // With the right code, again and again, until the end of the span.
@@ -43,6 +45,13 @@ test("attempts that others have used up are not failures of the own address [FAC
     const attempt = factors.verifyCode("alice", code(), "203.0.113.7");
     expect(await attempt).toEqual({ outcome: "slowed", retryAfterMs });
   }
+  // A recovery code is looked at whatever others have used up.
+  clock.now = START;
+  expect(await factors.verifyCode("alice", "AAAA-AAAA-AAAA-AAAA", "203.0.113.9")).toEqual({
+    outcome: "ok",
+    method: "recovery_code",
+  });
+  clock.now = START + SPAN;
   expect(await factors.verifyCode("alice", code(), "203.0.113.7")).toEqual({
     outcome: "ok",
     method: "totp",

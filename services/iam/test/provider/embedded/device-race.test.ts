@@ -1,14 +1,9 @@
-/** A device that is approved while the password of its user is changed. */
-import { randomUUID } from "node:crypto";
 import * as client from "openid-client";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { ProviderDocuments } from "../../../src/ground/store/provider-documents.ts";
-import { Browser, type Visit } from "../../support/browser.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Browser } from "../../support/browser.ts";
 import { ALICE, MemoryAccounts } from "../../support/memory-accounts.ts";
 import {
-  begin,
   CONSOLE,
-  enter,
   logIn,
   pollDevice,
   type RunningProvider,
@@ -46,36 +41,6 @@ function endMeanwhile(): readonly unknown[] {
   };
   return ended;
 }
-
-const BOB = { ...ALICE, id: randomUUID(), username: "bob" };
-
-test("a device that two persons approve at the same moment is not taken over [IDP-18]", async () => {
-  accounts.add(BOB);
-  const [alice, bob] = [new Browser(iam.origin), new Browser(iam.origin)];
-  const web = await iam.configure(CONSOLE);
-  await logIn(web, alice);
-  const login = await bob.open((await begin(web)).url.href);
-  await enter(bob, login, { username: "bob" });
-  const { begun, page } = await confirmation(alice);
-  const other = await bob.submit(await bob.open(begun.verification_uri_complete ?? ""), {});
-  const { findBy } = ProviderDocuments.prototype;
-  const spy = vi.spyOn(ProviderDocuments.prototype, "findBy");
-  onTestFinished(() => spy.mockRestore());
-  let first: Visit | undefined;
-  // Both have read the code before one of them approves.
-  spy.mockImplementationOnce(async function (this: ProviderDocuments, ...args) {
-    const found = await findBy.apply(this, args);
-    first = await alice.submit(page, { confirm: "yes" });
-    return found;
-  });
-  const second = await bob.submit(other, { confirm: "yes" });
-  expect(first?.text).toContain("The device is logged in");
-  expect(second.text).toContain("The code was already used. Start again on the device.");
-  const { text } = await poll(begun);
-  expect(text).not.toContain("access_token");
-  const approved = await iam.events("device.approved");
-  expect(approved.map(({ subject }) => subject)).not.toContain(`user:${BOB.id}`);
-});
 
 async function confirmation(browser: Browser) {
   const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid profile" });

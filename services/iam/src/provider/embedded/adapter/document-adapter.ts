@@ -66,6 +66,8 @@ export class DocumentAdapter {
     const seen = seenSession(this.#model, payload, end, requester);
     const approval = approvalOf(this.#model, payload);
     const store = (tx: Transaction<ProviderTables>) => saveDocument(tx, document);
+    const isFirst = (before: ProviderDocumentRow | undefined) =>
+      this.#isFirstDecision(this.#open(before), payload);
     if (seen !== undefined && document.parent_id === null) {
       // Outside of the transaction, which would hold the account while the engine is asked.
       if (!(await this.#context.isLoginEnough(seen.accountId))) throw this.#context.sessionEnded();
@@ -85,13 +87,7 @@ export class DocumentAdapter {
       const mayStore = (tx: Transaction<ProviderTables>) => this.#context.mayStore(tx, accountId);
       const isSaved = await this.#sessions.saveApproved(sessionUid, {
         mayStore,
-        store: async (tx) => {
-          const before = await this.#documents.accountOf(tx, document);
-          if (before === undefined) return store(tx);
-          // The second of two clicks approves nothing else; somebody else does not take a device over.
-          if (before !== accountId) throw this.#context.usedBefore(this.#model);
-          this.#context.approvedBefore();
-        },
+        store: (tx) => this.#documents.saveIf(tx, document, isFirst),
       });
       if (!isSaved) throw this.#context.sessionEnded();
     } else if (document.parent_id !== null) {
@@ -100,9 +96,8 @@ export class DocumentAdapter {
     } else if (this.#model === "ReplayDetection") {
       // Two that present the same assertion at once both found nothing before.
       if (!(await this.#documents.add(document))) throw this.#context.usedBefore(this.#model);
-    } else if (this.#model === "DeviceCode" && payload["error"] === undefined) {
-      // That it is being approved says nothing new of one that was approved meanwhile.
-      await this.#documents.saveUnlessOwned(document);
+    } else if (this.#model === "DeviceCode" && isDecidedOn(payload)) {
+      await this.#documents.saveAloneIf(document, isFirst);
     } else {
       await this.#documents.save(document);
     }
@@ -124,6 +119,28 @@ export class DocumentAdapter {
       return isDecidedOn(given) ? { ...withOwnSid(given), browser } : given;
     }
     return OF_BROWSERS.has(this.#model) ? { ...given, browser } : given;
+  }
+
+  /**
+   * Whether what is stored of a code is the first decision on its device. Nobody takes a device over, nor refuses one
+   * that is logged in, nor approves one that was refused.
+   *
+   * @throws the error of a code that was used before
+   */
+  #isFirstDecision(before: Payload = {}, { accountId, error }: Payload): boolean {
+    if (before["accountId"] === undefined && before["error"] === undefined) return true;
+    this.#withOwnApproval(before);
+    const wasRefused = before["error"] !== undefined;
+    if (error === undefined && accountId !== undefined && !wasRefused) {
+      if (before["accountId"] !== accountId) throw this.#context.usedBefore(this.#model);
+      // The second of two clicks approves nothing else.
+      this.#context.approvedBefore();
+      return false;
+    }
+    // That somebody begins to approve it says nothing new, nor does a second refusal.
+    const isBegun = error === undefined && accountId === undefined;
+    if (isBegun || (error !== undefined && wasRefused)) return false;
+    throw this.#context.usedBefore(this.#model);
   }
 
   /**
