@@ -70,12 +70,15 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     },
   );
   let isReady: (() => Promise<boolean>) | undefined;
+  let ready: boolean | undefined;
   registerMetric(
     registry,
     "gauge",
     "svc_access_ready",
     "Whether /readyz answers ready: 1, or 0 while a dependency is down, and while the process starts or ends.",
-    async () => (isReady === undefined ? [] : [{ labels: {}, value: Number(await isReady()) }]),
+    function* () {
+      if (ready !== undefined) yield { labels: {}, value: Number(ready) };
+    },
   );
   let clockAhead: number | undefined;
   registerMetric(
@@ -122,6 +125,8 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     },
     service: (metric, logger) => addServiceMetric(registry, metric, logger),
     async text() {
+      // Before the others: while it is found out, dependencies are asked, by connections that would be counted as used.
+      ready = await isReady?.();
       const texts = await Promise.all([registry, ...others].map((one) => one.metrics()));
       return { contentType: registry.contentType, body: texts.join("\n") };
     },
