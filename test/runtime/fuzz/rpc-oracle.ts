@@ -55,6 +55,7 @@ export function problemOfAnswer(
     return REFUSALS.includes(status) ? undefined : "text that nothing here declares";
   }
   if (type === "application/json" && response.body.includes('"request_id"')) {
+    if (status === 504 && lacksBody(request)) return undefined;
     return REFUSALS.includes(status) ? undefined : "an error that nothing here declares";
   }
   const form = FORMS.get(type);
@@ -73,6 +74,12 @@ export function problemOfAnswer(
     return id === requestId ? problemOfSubject(answer, form, pending) : "another's request id";
   }
   return problemOfError(answer, status);
+}
+
+/** Whether a request says that it has a longer body than it has: the service waits for the rest until the deadline. */
+function lacksBody({ fields, body }: RpcInput["request"]): boolean {
+  const lengths = fields.filter(([name]) => name.toLowerCase() === "content-length");
+  return lengths.some(([, length]) => Number(length) > body.length);
 }
 
 function problemOfError(
