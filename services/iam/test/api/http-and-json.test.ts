@@ -2,22 +2,12 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asUser, type IamService, startIam } from "../support/iam-service.ts";
+import { relate } from "../support/passwords.ts";
 
 let iam: IamService;
 beforeAll(async () => {
   iam = await startIam();
-  await iam.options.engine?.writeRelationships({
-    updates: [
-      {
-        operation: "TOUCH",
-        relationship: {
-          resource: { type: "zone", id: "acme" },
-          relation: "owner",
-          subject: { type: "user", id: "root" },
-        },
-      },
-    ],
-  });
+  await relate(iam, "owner", "root");
 });
 afterAll(() => iam.stop());
 

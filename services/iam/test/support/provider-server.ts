@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
 import * as client from "openid-client";
 import { type AuditEvent, type RouteDocument, ServiceError } from "svc-access/runtime";
 import { startTestServer, type TestServer } from "svc-access/testing";
@@ -74,6 +74,31 @@ export const TV: ClientDeclaration = {
   postLogoutRedirectUris: [],
   asksConsent: false,
 };
+
+/** A service account with a secret. */
+export const ROBOT: ClientDeclaration = {
+  ...TV,
+  id: randomUUID(),
+  name: "Robot",
+  flows: ["service_account"],
+  secret: randomBytes(32).toString("base64url"),
+};
+const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+/** What `KEYED` signs its assertions with. */
+export const ROBOT_KEY = { privateKey: pair.privateKey, kid: "1", alg: "ES256" };
+/** A service account with a key. */
+export const KEYED: ClientDeclaration = {
+  ...TV,
+  id: randomUUID(),
+  name: "Keyed robot",
+  flows: ["service_account"],
+  publicKeys: [{ ...pair.publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }],
+};
+
+/** The value of `Authorization` by which a client authenticates with its secret. */
+export function basicOf({ id, secret = "" }: Pick<ClientDeclaration, "id" | "secret">): string {
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
+}
 
 /** A provider that runs in a server of the runtime. */
 export interface RunningProvider {

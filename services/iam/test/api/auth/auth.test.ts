@@ -13,24 +13,14 @@ import {
   REDIRECT_URI,
   startIam,
 } from "../../support/iam-service.ts";
+import { relate } from "../../support/passwords.ts";
 
 const PASSWORD = "correct horse battery staple";
 
 let iam: IamService;
 beforeAll(async () => {
   iam = await startIam();
-  await iam.options.engine?.writeRelationships({
-    updates: [
-      {
-        operation: "TOUCH",
-        relationship: {
-          resource: { type: "zone", id: "acme" },
-          relation: "owner",
-          subject: { type: "user", id: "root" },
-        },
-      },
-    ],
-  });
+  await relate(iam, "owner", "root");
   const { status } = await iam.call(
     "POST",
     "/v1/users",

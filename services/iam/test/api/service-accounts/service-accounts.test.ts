@@ -12,6 +12,7 @@ import {
   LOGIN_CLIENT,
   startIam,
 } from "../../support/iam-service.ts";
+import { relate } from "../../support/passwords.ts";
 import { ACCOUNTS, AccountCalls, must, OWN } from "./account-calls.ts";
 
 const DECLARED = "00000000-5a53-4f6e-9d0e-6f1d5a3b8c11";
@@ -118,13 +119,7 @@ test.each(CHANGES.slice(1))(
 test("a caller who is disabled, or is not a local user, changes nothing [IAM-35]", async () => {
   const id = await calls.make();
   const stranger = randomUUID();
-  const relationship = {
-    resource: { type: "zone", id: "acme" },
-    relation: "owner",
-    subject: { type: "user", id: stranger },
-  };
-  const updates = [{ operation: "TOUCH", relationship } as const];
-  await iam.options.engine?.writeRelationships({ updates });
+  await relate(iam, "owner", stranger);
   for (const [, method, end, body] of CHANGES) {
     const path = `${ACCOUNTS}/${id}${end.replace("KEY", NOBODY)}`;
     expect((await iam.call(method, path, body, asUser(stranger))).status).toBe(403);
@@ -321,13 +316,7 @@ test("with another provider, service accounts are not implemented", async () => 
     authn: { provider: "oidc" },
     login: { client_secret: "a secret of the client" },
   });
-  const relationship = {
-    resource: { type: "zone", id: "acme" },
-    relation: "owner",
-    subject: { type: "user", id: "root" },
-  };
-  const updates = [{ operation: "TOUCH", relationship } as const];
-  await other.options.engine?.writeRelationships({ updates });
+  await relate(other, "owner", "root");
   const { status, body } = await other.call("GET", ACCOUNTS, undefined, asUser("root"));
   await other.stop();
   expect(status).toBe(501);

@@ -12,6 +12,7 @@ import {
   startIam,
 } from "../../support/iam-service.ts";
 import { type LoggedIn, logInAt, withToken } from "../../support/log-in-at.ts";
+import { relate } from "../../support/passwords.ts";
 
 const PASSWORD = "correct horse battery staple";
 
@@ -20,22 +21,16 @@ let iam: IamService;
 const users: Record<string, string> = {};
 beforeAll(async () => {
   iam = await startIam();
-  await relate("owner", "root");
+  await relate(iam, "owner", "root");
   for (const username of ["alice", "bob", "carol", "manager"]) {
     const user = { username, displayName: username, email: `${username}@example.com` };
     const made = { ...user, password: PASSWORD };
     users[username] = (await iam.call("POST", "/v1/users", made, asUser("root"))).body.id;
   }
-  await relate("user_manager", users["manager"] ?? "");
-  await relate("admin", users["bob"] ?? "");
+  await relate(iam, "user_manager", users["manager"] ?? "");
+  await relate(iam, "admin", users["bob"] ?? "");
 });
 afterAll(() => iam.stop());
-
-async function relate(relation: string, id: string): Promise<void> {
-  const resource = { type: "zone", id: "acme" };
-  const relationship = { resource, relation, subject: { type: "user", id } };
-  await iam.options.engine?.writeRelationships({ updates: [{ operation: "TOUCH", relationship }] });
-}
 
 const MINE = "/v1/iam/me/sessions";
 const of = (username: string) => `/v1/users/${users[username]}/sessions`;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { LoginAttempts } from "../../../src/people/accounts/throttle/login-attempts.ts";
 import { Browser } from "../../support/browser.ts";
 import {
+  basicOf,
   CONSOLE,
   logIn,
   type RunningProvider,
@@ -40,7 +41,7 @@ async function since(): Promise<readonly number[]> {
 }
 
 const basic = (secret: string) => ({
-  authorization: `Basic ${Buffer.from(`${CONSOLE.id}:${secret}`).toString("base64")}`,
+  authorization: basicOf({ id: CONSOLE.id, secret }),
 });
 function send(path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
   const body = new URLSearchParams(fields);

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { decodeJwt, importJWK } from "jose";
 import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -6,41 +6,26 @@ import type { ClientDeclaration } from "../../../src/provider/embedded/client-de
 import { Browser } from "../../support/browser.ts";
 import { ALICE } from "../../support/memory-accounts.ts";
 import {
+  basicOf,
   begin,
   CONSOLE,
   enter,
+  KEYED,
   logIn,
+  ROBOT,
+  ROBOT_KEY,
   type RunningProvider,
   startProvider,
   stopAll,
+  TV,
 } from "../../support/provider-server.ts";
-
-const base = { redirectUris: [], postLogoutRedirectUris: [], asksConsent: false } as const;
-const TV: ClientDeclaration = { ...base, id: randomUUID(), name: "TV", flows: ["device"] };
-const ROBOT: ClientDeclaration = {
-  ...base,
-  id: randomUUID(),
-  name: "Robot",
-  flows: ["service_account"],
-  secret: randomBytes(32).toString("base64url"),
-};
-const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const KEYED: ClientDeclaration = {
-  ...base,
-  id: randomUUID(),
-  name: "Keyed robot",
-  flows: ["service_account"],
-  publicKeys: [{ ...pair.publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }],
-};
 
 const NOTES = "urn:acme:notes";
 const HUB = "https://hub.example.com/v1";
 const CALLER: ClientDeclaration = {
-  ...base,
+  ...ROBOT,
   id: randomUUID(),
   name: "Caller",
-  flows: ["service_account"],
-  secret: randomBytes(32).toString("base64url"),
   audience: [NOTES, HUB],
 };
 
@@ -55,16 +40,16 @@ beforeAll(async () => {
 afterAll(stopAll);
 
 async function keyed(): Promise<client.Configuration> {
-  const key = await importJWK(pair.privateKey.export({ format: "jwk" }), "ES256");
-  return iam.configure(KEYED, client.PrivateKeyJwt({ key: key as never, kid: "1" }));
+  const { privateKey, kid, alg } = ROBOT_KEY;
+  const key = await importJWK(privateKey.export({ format: "jwk" }), alg);
+  return iam.configure(KEYED, client.PrivateKeyJwt({ key: key as never, kid }));
 }
 
 /** Asks for a token of a service account, for resources. */
-async function askTokenOf({ id, secret }: ClientDeclaration, resources: readonly string[]) {
+async function askTokenOf(declared: ClientDeclaration, resources: readonly string[]) {
   const body = new URLSearchParams({ grant_type: "client_credentials" });
   for (const resource of resources) body.append("resource", resource);
-  const authorization = `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
-  const init = { method: "POST", headers: { authorization }, body };
+  const init = { method: "POST", headers: { authorization: basicOf(declared) }, body };
   const response = await fetch(`${iam.issuer}/token`, init);
   return { status: response.status, body: JSON.parse(await response.text()) };
 }

@@ -4,6 +4,7 @@ import * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser } from "../../support/browser.ts";
 import {
+  basicOf,
   begin,
   CALLBACK,
   CONSOLE,
@@ -288,7 +289,7 @@ function redeemByHand(code: string, parameters: Readonly<Record<string, string>>
   return fetch(`${iam.issuer}/token`, {
     method: "POST",
     headers: {
-      authorization: `Basic ${Buffer.from(`${CONSOLE.id}:${CONSOLE.secret}`).toString("base64")}`,
+      authorization: basicOf(CONSOLE),
     },
     body: new URLSearchParams({
       grant_type: "authorization_code",

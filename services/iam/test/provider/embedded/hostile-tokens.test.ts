@@ -11,6 +11,7 @@ import type { ClientDeclaration } from "../../../src/provider/embedded/client-de
 import { type SigningKey, SigningKeys } from "../../../src/provider/embedded/keys/signing-keys.ts";
 import { Browser } from "../../support/browser.ts";
 import {
+  basicOf,
   CONSOLE,
   KEYS,
   logIn,
@@ -201,7 +202,7 @@ test("26 the token of another provider with the same client and user is not acti
 
 test("28 a token in the query, twice or of a megabyte is not read", async () => {
   const headers = {
-    authorization: `Basic ${Buffer.from(`${CONSOLE.id}:${CONSOLE.secret}`).toString("base64")}`,
+    authorization: basicOf(CONSOLE),
     "content-type": "application/x-www-form-urlencoded",
   };
   const post = (query: string, body: string) =>
@@ -230,12 +231,8 @@ test.each([
     `Basic  ${Buffer.from(`${CONSOLE.id}:${CONSOLE.secret}`).toString("base64")}`,
     false,
   ],
-  ["without a secret", `Basic ${Buffer.from(`${CONSOLE.id}:`).toString("base64")}`, false],
-  [
-    "with a longer secret",
-    `Basic ${Buffer.from(`${CONSOLE.id}:${CONSOLE.secret}x`).toString("base64")}`,
-    false,
-  ],
+  ["without a secret", basicOf({ id: CONSOLE.id }), false],
+  ["with a longer secret", basicOf({ id: CONSOLE.id, secret: `${CONSOLE.secret}x` }), false],
   ["that is not base64", "Basic %%%", false],
   ["as Bearer", `Bearer ${randomBytes(20).toString("hex")}`, false],
 ])("28 the authentication of a client %s", async (_, authorization, isGood) => {

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { Browser } from "../../support/browser.ts";
 import { postgres, sqlite, type TestDatabase } from "../../support/databases.ts";
 import {
+  basicOf,
   CONSOLE,
   logIn,
   type RunningProvider,
@@ -167,7 +168,7 @@ async function introspectAt(iam: RunningProvider, token: string): Promise<unknow
   const response = await fetch(at(iam, "/token/introspection"), {
     method: "POST",
     headers: {
-      authorization: `Basic ${Buffer.from(`${CONSOLE.id}:${CONSOLE.secret}`).toString("base64")}`,
+      authorization: basicOf(CONSOLE),
     },
     body: new URLSearchParams({ token }),
   });

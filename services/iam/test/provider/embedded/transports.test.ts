@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser } from "../../support/browser.ts";
 import { stackDatabase } from "../../support/databases.ts";
 import {
+  basicOf,
   begin,
   CONSOLE,
   logIn,
@@ -24,7 +25,7 @@ async function http2(path: string, body?: string) {
   const stream = session.request({
     ":path": `/v1/iam/oidc${path}`,
     ":method": body === undefined ? "GET" : "POST",
-    authorization: `Basic ${Buffer.from(`${CONSOLE.id}:${CONSOLE.secret}`).toString("base64")}`,
+    authorization: basicOf(CONSOLE),
     ...(body === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }),
   });
   stream.end(body);
@@ -92,7 +93,7 @@ test("while the database fails, requests are answered 503, and say nothing of it
   const begun = await begin(configuration);
   isDown = true;
   const headers = {
-    authorization: `Basic ${Buffer.from(`${CONSOLE.id}:${CONSOLE.secret}`).toString("base64")}`,
+    authorization: basicOf(CONSOLE),
   };
   const post = (path: string, parameters: Record<string, string>) =>
     fetch(`${failing.issuer}${path}`, {

@@ -1,32 +1,20 @@
 /** What clients get that ask at the endpoints where they authenticate for what they may not, or in two ways. */
-import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClientDeclaration } from "../../../../src/provider/embedded/client-declaration.ts";
 import {
+  basicOf,
   CONSOLE,
+  KEYED,
+  ROBOT,
+  ROBOT_KEY,
   type RunningProvider,
   startProvider,
   stopAll,
   TV,
 } from "../../../support/provider-server.ts";
 
-const base = { redirectUris: [], postLogoutRedirectUris: [], asksConsent: false } as const;
-const ROBOT: ClientDeclaration = {
-  ...base,
-  id: randomUUID(),
-  name: "Robot",
-  flows: ["service_account"],
-  secret: randomBytes(32).toString("base64url"),
-};
-const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const KEYED: ClientDeclaration = {
-  ...base,
-  id: randomUUID(),
-  name: "Keyed robot",
-  flows: ["service_account"],
-  publicKeys: [{ ...pair.publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }],
-};
 const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
 
 let iam: RunningProvider;
@@ -39,10 +27,9 @@ type Form = Readonly<Record<string, string>>;
 
 /** A request of a client, which authenticates as it may, or not at all. */
 async function ask(path: string, { id, secret }: ClientDeclaration, form: Form) {
-  const basic = Buffer.from(`${id}:${secret}`).toString("base64");
   const response = await fetch(`${iam.issuer}${path}`, {
     method: "POST",
-    headers: secret === undefined ? {} : { authorization: `Basic ${basic}` },
+    headers: secret === undefined ? {} : { authorization: basicOf({ id, secret }) },
     body: new URLSearchParams(secret === undefined ? { client_id: id, ...form } : form),
   });
   const text = await response.text();
@@ -50,8 +37,9 @@ async function ask(path: string, { id, secret }: ClientDeclaration, form: Form) 
 }
 
 async function assertion(): Promise<Form> {
+  const { privateKey, kid, alg } = ROBOT_KEY;
   const signed = new SignJWT({ jti: randomUUID() })
-    .setProtectedHeader({ alg: "ES256", kid: "1" })
+    .setProtectedHeader({ alg, kid })
     .setIssuer(KEYED.id)
     .setSubject(KEYED.id)
     .setAudience(iam.issuer)
@@ -59,7 +47,7 @@ async function assertion(): Promise<Form> {
     .setExpirationTime("1m");
   return {
     client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-    client_assertion: await signed.sign(pair.privateKey),
+    client_assertion: await signed.sign(privateKey),
   };
 }
 
@@ -166,6 +154,6 @@ test.each<[string, ClientDeclaration, () => Promise<Form>]>([
 test("a secret in the form alone authenticates nobody", async () => {
   const { id } = ROBOT;
   const form = { ...CREDENTIALS, client_secret: ROBOT.secret ?? "" };
-  const { status, body } = await ask("/token", { ...base, id, name: "", flows: [] }, form);
+  const { status, body } = await ask("/token", { ...TV, id }, form);
   expect([status, body.error]).toEqual([401, "invalid_client"]);
 });
