@@ -11,6 +11,7 @@ import {
 } from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
 import { isDurationText, isTimeText } from "./field-text.ts";
+import { isObject, type JsonObject } from "./json-parts.ts";
 
 const COMMA = 44;
 const UPPER_A = 65;
@@ -22,8 +23,6 @@ export interface JsonReading {
   /** Counting all needs the message types: a field mask has elements inside a text. */
   readonly elements: ElementBudget;
 }
-
-type JsonObject = { [key: string]: JsonValue };
 
 /**
  * Messages for which protobuf-es accepts invalid texts, or is slow to read them, and messages that
@@ -170,11 +169,6 @@ function plain(json: JsonValue): JsonValue {
 function extensionOf(key: string, reading: JsonReading): DescField | undefined {
   if (!key.startsWith("[") || !key.endsWith("]")) return undefined;
   return reading.registry.getExtension(key.slice(1, -1)) as DescField | undefined;
-}
-
-function isObject(json: JsonValue): json is JsonObject {
-  if (json instanceof LongNumber) return false;
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
 function isEmptyObject(json: JsonValue | undefined): boolean {

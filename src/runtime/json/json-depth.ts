@@ -6,9 +6,8 @@ import type {
   Registry,
 } from "@bufbuild/protobuf";
 import { MAX_DEPTH, tooDeep } from "../wire/message-depth.ts";
-import { LongNumber } from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
-import { entryPath, type JsonObject } from "./json-parts.ts";
+import { entryPath, isObject } from "./json-parts.ts";
 
 /** The most messages that one bracket of JSON is: a Struct, the entry of a key, and its value. */
 const MOST_PER_BRACKET = 3;
@@ -114,13 +113,4 @@ function enterStruct(place: Place, json: JsonValue, depth: number): void {
   if (depth > MAX_DEPTH) throw tooDeep(place.path);
   if (!isObject(json)) return;
   for (const value of Object.values(json)) enterValue(place, value, depth + 2);
-}
-
-function isObject(json: JsonValue): json is JsonObject {
-  return (
-    typeof json === "object" &&
-    json !== null &&
-    !Array.isArray(json) &&
-    !(json instanceof LongNumber)
-  );
 }

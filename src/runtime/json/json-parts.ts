@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, JsonValue, Registry } from "@bufbuild/protobuf";
 import { shown } from "../error/service-error.ts";
+import { LongNumber } from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 
 export type JsonObject = { [key: string]: JsonValue };
@@ -111,6 +112,8 @@ function isExtensionOf({ typeName }: DescMessage, key: string, registry: Registr
   return registry.getExtension(key.slice(1, -1))?.extendee.typeName === typeName;
 }
 
-function isObject(json: JsonValue): json is JsonObject {
+/** Whether a value of a body is a JSON object. */
+export function isObject(json: JsonValue): json is JsonObject {
+  if (json instanceof LongNumber) return false;
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }

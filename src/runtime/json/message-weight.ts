@@ -9,6 +9,7 @@ import {
 } from "../wire/message-memory.ts";
 import { LongNumber } from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
+import { isObject } from "./json-parts.ts";
 
 /** The memory that a bytes field from JSON takes beside its bytes: these have their own buffer. */
 const OWN_BYTES = 240;
@@ -119,9 +120,4 @@ function plainWeight(json: JsonValue): number {
 
 function pathsOf(json: JsonValue): number {
   return typeof json === "string" ? json.split(",").length : 0;
-}
-
-function isObject(json: JsonValue): json is { [key: string]: JsonValue } {
-  if (json instanceof LongNumber) return false;
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }

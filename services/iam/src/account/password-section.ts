@@ -10,6 +10,7 @@ import { field, formToken, problemBox, problemList } from "../pages/form-parts.t
 import { html } from "../pages/html.ts";
 import type { MessageKey, TextValues } from "../pages/texts.ts";
 import { passwordsQueueFull } from "../people/accounts/password-login.ts";
+import { retrySeconds } from "../people/accounts/throttle/retry-seconds.ts";
 import type { UserSessions } from "../people/sessions/user-sessions.ts";
 import type {
   AccountSection,
@@ -102,7 +103,7 @@ export class PasswordSection implements AccountSection {
           body: passwordForm(visit, { ...problems, current: "The current password is wrong." }),
         };
       case "slowed": {
-        const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
+        const seconds = retrySeconds(result);
         const text = "There were too many failed attempts. Try again in {seconds} s.";
         return { ...refused(429, { text, values: { seconds } }), retryAfterSeconds: seconds };
       }

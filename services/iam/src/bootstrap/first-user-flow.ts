@@ -7,6 +7,7 @@ import { formFields, isFromAnotherSite } from "../pages/sent-forms.ts";
 import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
 import type { PasswordLogin } from "../people/accounts/password-login.ts";
 import { repetitionOf } from "../people/accounts/repeated-form.ts";
+import { retrySeconds } from "../people/accounts/throttle/retry-seconds.ts";
 import {
   BOOTSTRAP_DONE_PATH,
   BOOTSTRAP_PATH,
@@ -123,7 +124,7 @@ export class FirstUserFlow implements BootstrapFlow {
     form: URLSearchParams,
     { call, view }: BootstrapRequest,
   ): Promise<RawResponse | undefined> {
-    const { links, accounts, logins, organization } = this.#options;
+    const { links, accounts, attempts, logins, organization } = this.#options;
     const accountId = others.length === 0 ? await links.accountOfUsed(token) : undefined;
     const account = accountId === undefined ? undefined : await accounts.find(accountId);
     if (account?.username !== textOf(form, "username")) return undefined;
@@ -131,7 +132,9 @@ export class FirstUserFlow implements BootstrapFlow {
     const password = textOf(form, "password");
     const found = await repetitionOf({ accountId: id, username, password }, logins, call);
     if (found.outcome === "slowed") {
-      return slowedResponse(view, Math.max(1, Math.ceil(found.retryAfterMs / 1000)));
+      const details = { reason: "used_link" };
+      await attempts.record(call, { event: "login.slowed", details, accountId: id });
+      return slowedResponse(view, retrySeconds(found));
     }
     return found.outcome === "same"
       ? this.#leadOn({ zone: organization, name: username })

@@ -1,18 +1,22 @@
 import * as z from "zod";
 
 const LONGEST = 2048;
+/** What is too long has no other problem. */
+const shortText = z
+  .string()
+  .max(LONGEST, { error: `must have at most ${LONGEST} characters`, abort: true });
 const ONLY_HERE = "http:// is only for this machine, such as http://localhost:8080";
 
 /** The address of this service as browsers and clients have it. */
 export const originUrl = z.string().check(rule(originProblem));
 
 /** Where a browser is sent with a code: compared exactly, so it must say exactly where. */
-export const redirectUrl = z.string().max(LONGEST).check(rule(redirectProblem));
+export const redirectUrl = shortText.check(rule(redirectProblem));
 
 /** Where the provider itself sends something, also within a network without TLS. */
-export const calledUrl = z
-  .url({ protocol: /^https?$/, error: "must be an http or https URL" })
-  .max(LONGEST);
+export const calledUrl = shortText.check(
+  z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+);
 
 function rule(problemOf: (value: string, url: URL | undefined) => string | undefined) {
   return z.superRefine<string>((value, context) => {

@@ -17,6 +17,10 @@ import type { MessageKey } from "./texts.ts";
 export const SERVER_ERROR: MessageKey =
   "The service could not complete the request. Try again; if it fails again, tell its operators the number of the request.";
 
+/** The text of what may succeed a moment later. */
+export const LATER: MessageKey =
+  "The service could not complete the request. Try again in a few seconds.";
+
 type Refusal = Pick<ServiceError, "code" | "status" | "retryAfterSeconds">;
 
 interface ErrorTexts {
@@ -24,10 +28,7 @@ interface ErrorTexts {
   readonly text: MessageKey;
 }
 
-const AGAIN: ErrorTexts = {
-  title: "Try again",
-  text: "The service could not complete the request. Try again in a few seconds.",
-};
+const AGAIN: ErrorTexts = { title: "Try again", text: LATER };
 const TEXTS: Readonly<Record<string, ErrorTexts>> = {
   RESOURCE_NOT_FOUND: { title: "There is no such page", text: "Check the address." },
   FORBIDDEN: {
@@ -134,8 +135,7 @@ const OAUTH_TEXTS: Readonly<Record<string, MessageKey>> = {
   invalid_target: "The application asks for access to a service that it is not allowed to use.",
   login_required: "You are not logged in. Go back to the application, and log in.",
   server_error: SERVER_ERROR,
-  temporarily_unavailable:
-    "The service could not complete the request. Try again in a few seconds.",
+  temporarily_unavailable: LATER,
   unauthorized_client: "The application is not allowed to log people in this way.",
 };
 const OTHER_OAUTH_TEXT: MessageKey =

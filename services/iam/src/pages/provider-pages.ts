@@ -1,5 +1,5 @@
 import type { Client, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { providerErrorPage, SERVER_ERROR } from "./error-pages.ts";
+import { LATER, providerErrorPage, SERVER_ERROR } from "./error-pages.ts";
 import { field, formToken, problemBox } from "./form-parts.ts";
 import { Html, html, isolated } from "./html.ts";
 import type { Page } from "./page.ts";
@@ -96,7 +96,7 @@ ${hidden(ctx, "end_session_confirm", parts)}
     async deviceInput(ctx, _form, _out, given) {
       const before = given && isUsed(given) ? parts.doneWithDevice(ctx) : undefined;
       if (before === "approved") return leadOn(ctx);
-      const problem = before === "refused" ? REFUSED : given && problemOf(given);
+      const problem = before === "refused" ? REFUSED : given && problemOf(given, ctx.status);
       const known = ctx.query["user_code"];
       await send(ctx, ({ say }) => ({
         title: say("Log in on a device"),
@@ -208,8 +208,8 @@ const PROBLEMS: Readonly<Record<string, MessageKey>> = {
   SessionNotFound: "The login has expired. Enter the code again.",
 };
 
-function problemOf({ name, constructor }: Error): MessageKey {
-  return PROBLEMS[name] ?? PROBLEMS[constructor.name] ?? SERVER_ERROR;
+function problemOf({ name, constructor }: Error, status?: number): MessageKey {
+  return PROBLEMS[name] ?? PROBLEMS[constructor.name] ?? (status === 503 ? LATER : SERVER_ERROR);
 }
 
 /** Whether a code was approved or refused before, also a moment before. */

@@ -1,11 +1,10 @@
 /** What svc-iam records of logins in a browser that failed, and that nothing is in it that somebody sent. */
-import { openAuditLog } from "svc-access/runtime";
 import { beforeAll, describe, expect, test } from "vitest";
 import { linkOf, open } from "../support/bootstrap.ts";
 import { Browser } from "../support/browser.ts";
 import { startSelf, untilCallback } from "../support/browser-login.ts";
 import { IamWithCasdoor } from "../support/casdoor/iam-with-casdoor.ts";
-import { type IamService, LOGIN_CLIENT } from "../support/iam-service.ts";
+import { auditEvents, type IamService, LOGIN_CLIENT } from "../support/iam-service.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
 import { relate } from "../support/passwords.ts";
 import { startTwoServices, type TwoServices } from "../support/two-services.ts";
@@ -18,9 +17,7 @@ const TEXT = "text-of-the-other-side";
 function eventsOf(iam: () => IamService, type: string) {
   let seen = 0;
   return async () => {
-    const log = await openAuditLog(iam().options.configuration);
-    const { events } = await log.list({ type }, { pageSize: 500 });
-    await log.close();
+    const events = await auditEvents(iam(), { type });
     const fresh = events.slice(0, events.length - seen).reverse();
     seen = events.length;
     return fresh;

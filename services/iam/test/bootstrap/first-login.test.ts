@@ -1,5 +1,4 @@
 /** The first owner of a zone whose users are another provider's: whoever logs in by the link. */
-import { openAuditLog } from "svc-access/runtime";
 import {
   afterAll,
   beforeAll,
@@ -25,7 +24,7 @@ import {
 } from "../support/bootstrap.ts";
 import { Browser } from "../support/browser.ts";
 import { addUser } from "../support/browser-login.ts";
-import { type IamService, startIam } from "../support/iam-service.ts";
+import { auditEvents, type IamService, startIam } from "../support/iam-service.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
 
 const CLIENT = {
@@ -126,9 +125,7 @@ test("whoever logs in by the link becomes the owner, once [IDP-25]", async () =>
   expect((await other.open(callback.href, from())).status).toBe(400);
   expect((await other.open(done.url, from())).status).toBe(404);
   expect((await browser.open(url, from())).status).toBe(404);
-  const log = await openAuditLog(iam.options.configuration);
-  const { events } = await log.list({ type: "bootstrap.used" });
-  await log.close();
+  const events = await auditEvents(iam, { type: "bootstrap.used" });
   expect(events).toMatchObject([{ subject: "zone:other", data: { details: { owner } } }]);
   expect(JSON.stringify(events)).not.toContain(token);
 });
@@ -208,9 +205,7 @@ test("the cookie of a login is for these pages only", async () => {
 
 describe("a callback that makes nobody the owner [IDP-25]", () => {
   const failures = async () => {
-    const log = await openAuditLog(iam.options.configuration);
-    const { events } = await log.list({ type: "bootstrap.failed" });
-    await log.close();
+    const events = await auditEvents(iam, { type: "bootstrap.failed" });
     return events.map(({ subject, data }) => `${subject} ${data.details?.["reason"]}`);
   };
 

@@ -1,7 +1,6 @@
 /** The first owner of a zone with local users. */
 
 import type { ServiceDatabase } from "svc-access/database";
-import { openAuditLog } from "svc-access/runtime";
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openPostgres, query } from "../../../../test/support/postgres.ts";
 import { BootstrapLinks, LINK_LIFE_MS } from "../../src/bootstrap/bootstrap-links.ts";
@@ -28,7 +27,7 @@ import {
 } from "../support/bootstrap.ts";
 import { everythingStored } from "../support/everything-stored.ts";
 import { serviceHasher } from "../support/hash-cost.ts";
-import { asUser, type IamService, startIam } from "../support/iam-service.ts";
+import { asUser, auditEvents, type IamService, startIam } from "../support/iam-service.ts";
 
 const databaseOf = (iam: IamService) => iam.options.database as ServiceDatabase<IamTables>;
 const linksOf = (iam: IamService, now?: () => number) =>
@@ -148,9 +147,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     expect(statuses.every((status) => status === 200 || status === 404)).toBe(true);
     expect(statuses).toContain(200);
     expect(await users(iam)).toHaveLength(1);
-    const log = await openAuditLog(iam.options.configuration);
-    expect((await log.list({ type: "bootstrap.used" })).events).toHaveLength(1);
-    await log.close();
+    expect(await auditEvents(iam, { type: "bootstrap.used" })).toHaveLength(1);
   });
 
   test("whose form is checked while the same form makes the user shows the user", async () => {
@@ -305,9 +302,7 @@ test("neither audit nor database has the token or the password of a link [IDP-8,
   await send(iam, { ...FIRST, password: "short", token });
   expect((await send(iam, { ...FIRST, token })).status).toBe(200);
   await iam.stop();
-  const log = await openAuditLog(iam.options.configuration);
-  const { events } = await log.list({ resource: "zone:acme" });
-  await log.close();
+  const events = await auditEvents(iam, { resource: "zone:acme" });
   const seen = events.map(({ type, data }) => [
     type,
     data.risk_level,

@@ -5,7 +5,7 @@ import { FIRST, linkOf, open, recordedOwners, send } from "../support/bootstrap.
 import { Browser, nextAddress } from "../support/browser.ts";
 import { databaseOf } from "../support/browser-login.ts";
 import { serviceHasher } from "../support/hash-cost.ts";
-import { type IamService, startIam } from "../support/iam-service.ts";
+import { auditEvents, type IamService, startIam } from "../support/iam-service.ts";
 
 let iam: IamService;
 beforeEach(async () => {
@@ -76,6 +76,9 @@ test("a used link lets nobody guess the password faster than a login", async () 
   }
   expect(statuses[0]).toBe(404);
   expect(statuses.at(-1)).toBe(429);
+  const events = await auditEvents(iam, { type: "login.slowed" });
+  expect(events).toHaveLength(statuses.filter((status) => status === 429).length);
+  expect(events[0]?.data.details).toEqual({ reason: "used_link" });
 });
 
 test.each(["", "?owner=", "?owner=x", `?owner=${"A".repeat(200)}`])(

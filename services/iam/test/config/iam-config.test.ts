@@ -282,6 +282,11 @@ test.each<[string, Section, string]>([
     { backchannel_logout_uri: "app:/logout" },
     "clients[0].backchannel_logout_uri must be an http or https URL",
   ],
+  [
+    "an address of logouts that is too long",
+    { backchannel_logout_uri: `https://app.example.com/${"a".repeat(2048)}` },
+    "clients[0].backchannel_logout_uri must have at most 2048 characters",
+  ],
   ["an unknown flow", { flows: ["password"] }, "clients[0].flows[0]"],
   [
     "the code flow without a redirect URI",

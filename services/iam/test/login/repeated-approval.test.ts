@@ -1,7 +1,9 @@
 /** The approval of a device that is sent twice, as by a double click, or loaded again. */
 import { randomUUID } from "node:crypto";
 import * as client from "openid-client";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { DatabaseError } from "svc-access/database";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { PageDesign } from "../../src/pages/page-design.ts";
 import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import { Browser, fieldOf, type Visit } from "../support/browser.ts";
 import {
@@ -22,6 +24,7 @@ beforeAll(async () => {
   iam = await startProvider({ clients: [CONSOLE, TV, ASKING], now: () => now });
 });
 afterAll(() => iam.stop());
+afterEach(() => void vi.restoreAllMocks());
 
 const YES = { confirm: "yes" };
 const DONE = expect.stringContaining("The device is logged in");
@@ -130,6 +133,36 @@ test("a refusal that is sent twice says the same each time, and stays one [IDP-8
   expect(await poll()).toBe("access_denied");
   expect(await approvals()).toBe(before);
 });
+
+test.each([
+  [503, "1", "Try again in a few seconds.", new DatabaseError("UNAVAILABLE", "it is down")],
+  [500, null, "tell its operators the number of the request", new TypeError("a defect")],
+] as const)(
+  "an approval that failed with %i decided nothing: the person tries again, and the device waits [IDP-8]",
+  async (status, seconds, text, error) => {
+    const browser = await loggedIn();
+    const { page, poll } = await confirmation(browser);
+    const find = vi.spyOn(iam.accounts, "find").mockRejectedValue(error);
+    const body = new URLSearchParams({
+      ...Object.fromEntries(
+        ["xsrf", "form_token", "user_code"].map((name) => [name, fieldOf(page, name)]),
+      ),
+      ...YES,
+    });
+    const personal = vi.spyOn(PageDesign.prototype, "personalView");
+    const failed = await browser.request(page.url, { method: "POST", body });
+    // The look of the page waits for no dependency that is down.
+    expect(personal.mock.calls.length > 0).toBe(status !== 503);
+    personal.mockRestore();
+    find.mockRestore();
+    expect([failed.status, failed.headers.get("retry-after")]).toEqual([status, seconds]);
+    expect(await failed.text()).toContain(text);
+    expect(await poll()).toBe("authorization_pending");
+    now += 10_000;
+    expect(shown(await browser.submit(page, YES))).toEqual([200, DONE]);
+    expect(await poll()).toBe("tokens");
+  },
+);
 
 describe("the code of a device that another browser has approved, or is approving", () => {
   const USED = expect.stringContaining("The code was already used. Start again on the device.");

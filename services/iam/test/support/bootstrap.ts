@@ -1,11 +1,10 @@
-import { openAuditLog } from "svc-access/runtime";
 import { expect, onTestFinished, vi } from "vitest";
 import { BootstrapLinks } from "../../src/bootstrap/bootstrap-links.ts";
 import { makeLink } from "../../src/bootstrap/make-link.ts";
 import type { LoadedIamConfig } from "../../src/config/load-iam-config.ts";
 import { nextAddress } from "./browser.ts";
 import { databaseOf } from "./browser-login.ts";
-import type { IamService } from "./iam-service.ts";
+import { auditEvents, type IamService } from "./iam-service.ts";
 
 /** What a person enters about the first user. */
 export const FIRST: Readonly<Record<string, string>> = {
@@ -65,9 +64,7 @@ export async function send(
 
 /** The owners that the audit says links have made, newest first. */
 export async function recordedOwners(iam: IamService): Promise<readonly unknown[]> {
-  const log = await openAuditLog(iam.options.configuration);
-  const { events } = await log.list({ type: "bootstrap.used" });
-  await log.close();
+  const events = await auditEvents(iam, { type: "bootstrap.used" });
   return events.map(({ data }) => data.details?.["owner"]);
 }
 

@@ -2,7 +2,13 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer, type Server } from "svc-access/runtime";
+import {
+  type AuditEvent,
+  type AuditFilter,
+  createServer,
+  openAuditLog,
+  type Server,
+} from "svc-access/runtime";
 import { afterAll } from "vitest";
 import { stringify } from "yaml";
 import { freePort } from "../../../../test/support/free-port.ts";
@@ -87,6 +93,17 @@ export function asUser(id: string, organization = "acme"): Record<string, string
     "x-svc-user-id": id,
     "x-svc-org-id": organization,
   };
+}
+
+/** The audit events that match, newest first; the service may have stopped. */
+export async function auditEvents(
+  { options }: Pick<IamService, "options">,
+  filter: AuditFilter,
+): Promise<readonly AuditEvent[]> {
+  const log = await openAuditLog(options.configuration);
+  const { events } = await log.list(filter, { pageSize: 500 });
+  await log.close();
+  return events;
 }
 
 export async function startIam(options: IamServiceOptions = {}): Promise<IamService> {

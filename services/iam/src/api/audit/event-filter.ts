@@ -5,6 +5,12 @@ import type { AuditEventFilter } from "../../../gen/svc/iam/v1/audit_pb.ts";
 /** As long as a text of an event is. */
 const LONGEST = 512;
 
+/** The values of a text, which the compiler knows all of. */
+type Values<Name extends keyof AuditFilter> = Record<NonNullable<AuditFilter[Name]>, null>;
+const DECISIONS: Values<"decision"> = { allowed: null, denied: null, none: null };
+const STATES: Values<"state"> = { pending: null, completed: null, unknown: null };
+const RISK_LEVELS: Values<"riskLevel"> = { LOW: null, MEDIUM: null, HIGH: null, CRITICAL: null };
+
 /** How the log calls a text, how requests do, and the values that it may have, if not all. */
 interface FilterText {
   readonly name: keyof AuditFilter;
@@ -20,13 +26,9 @@ const TEXTS = {
   principalId: { name: "principalId", sent: "principal_id" },
   organizationId: { name: "organization", sent: "organization_id" },
   resource: { name: "resource", sent: "resource" },
-  decision: { name: "decision", sent: "decision", values: ["allowed", "denied", "none"] },
-  state: { name: "state", sent: "state", values: ["pending", "completed", "unknown"] },
-  riskLevel: {
-    name: "riskLevel",
-    sent: "risk_level",
-    values: ["LOW", "MEDIUM", "HIGH", "CRITICAL"],
-  },
+  decision: { name: "decision", sent: "decision", values: Object.keys(DECISIONS) },
+  state: { name: "state", sent: "state", values: Object.keys(STATES) },
+  riskLevel: { name: "riskLevel", sent: "risk_level", values: Object.keys(RISK_LEVELS) },
   code: { name: "code", sent: "code" },
   requestId: { name: "requestId", sent: "request_id" },
   traceId: { name: "traceId", sent: "trace_id" },
@@ -72,12 +74,16 @@ function assertText(value: string, { sent, values }: FilterText): void {
   }
 }
 
+/** The last time that a Timestamp may be (protobuf): 9999-12-31T23:59:59.999Z. */
+const LAST_MS = 253_402_300_799_999;
+
 /** Events have whole milliseconds, and none began before the epoch. */
 function millisecondsOf(time: Timestamp | undefined, field: string): number | undefined {
   if (time === undefined) return undefined;
   const milliseconds = Math.ceil(timestampMs(time));
-  if (milliseconds >= 0) return milliseconds;
-  throw invalid(`filter.${field} must not be before 1970-01-01T00:00:00Z`);
+  if (milliseconds < 0) throw invalid(`filter.${field} must not be before 1970-01-01T00:00:00Z`);
+  if (milliseconds > LAST_MS) throw invalid(`filter.${field} must not be after the year 9999`);
+  return milliseconds;
 }
 
 function invalid(message: string): ServiceError {

@@ -8,6 +8,7 @@ import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
 import { LONGEST_PASSWORD_BYTES } from "../../people/accounts/password-login.ts";
 import { passwordProblem } from "../../people/accounts/passwords/password-rules.ts";
 import type { ResetLinks } from "../../people/accounts/reset-links.ts";
+import { retrySeconds } from "../../people/accounts/throttle/retry-seconds.ts";
 import type { UserSessions } from "../../people/sessions/user-sessions.ts";
 import { callingUser, localUser } from "../own-organization.ts";
 import { isSessionOf } from "../sessions/session-message.ts";
@@ -103,7 +104,7 @@ async function endedSessions(
       throw invalid({ current_password: "is wrong" });
     case "slowed":
       throw new ServiceError("RATE_LIMITED", "there were too many failed attempts", {
-        retryAfterSeconds: Math.max(1, Math.ceil(result.retryAfterMs / 1000)),
+        retryAfterSeconds: retrySeconds(result),
       });
     case "busy":
       throw tooMany();

@@ -24,6 +24,7 @@ import type { PasswordOwner } from "../../people/accounts/passwords/password-rul
 import { repetitionOf } from "../../people/accounts/repeated-form.ts";
 import type { DeadResetLink, ResetLink, ResetLinks } from "../../people/accounts/reset-links.ts";
 import type { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
+import { retrySeconds } from "../../people/accounts/throttle/retry-seconds.ts";
 import type { PasswordChanges } from "./password-changes.ts";
 import {
   deadResetLinkPage,
@@ -72,7 +73,8 @@ export function resetHandler(options: ResetHandlerOptions): RawHandler {
       } catch (error) {
         if (!isTemporary(error)) throw error;
         request.nameCause(new ServiceError("UNAVAILABLE", undefined, { cause: error }));
-        const view = await options.design.personalView(request, call);
+        // What does not answer is not asked for the look of the page, too.
+        const view = options.design.view(request, call);
         return view.response(503, resetLaterPage(), { "Retry-After": "5" });
       }
     },
@@ -112,7 +114,8 @@ class ResetRequest {
   async #set(): Promise<RawResponse> {
     const { origin, forms, changes } = this.#options;
     const { token } = this.#kept();
-    if (isFromAnotherSite(this.#request, origin) || token === undefined) {
+    if (token === undefined) return this.#page(403, foreignFormPage());
+    if (isFromAnotherSite(this.#request, origin)) {
       return this.#page(403, foreignFormPage(RESET_PATH));
     }
     const form = await formFields(this.#request, LONGEST_FORM);
@@ -152,7 +155,7 @@ class ResetRequest {
 
   /** The response to a form whose link was used: by this form, such as before a double click, or by another one. */
   async #repeated(link: DeadResetLink, token: string, password: string): Promise<RawResponse> {
-    const { accounts, logins } = this.#options;
+    const { accounts, attempts, logins } = this.#options;
     const { accountId, reason } = link;
     if (reason !== "used" || accountId === undefined) return this.#refuse(link);
     const { username } = (await accounts.find(accountId)) ?? {};
@@ -164,10 +167,12 @@ class ResetRequest {
       case "other":
         return this.#refuse(link);
       case "slowed":
-        return slowedResponse(
-          await this.#view(),
-          Math.max(1, Math.ceil(found.retryAfterMs / 1000)),
-        );
+        await attempts.record(this.#call, {
+          event: "login.slowed",
+          details: { reason: "used_link" },
+          accountId,
+        });
+        return slowedResponse(await this.#view(), retrySeconds(found));
     }
   }
 

@@ -180,7 +180,10 @@ async function failed(
   else logger.warn({ error: error.message }, "a login in a browser did not succeed");
   const page = failedLoginPage(isUnavailable ? UNAVAILABLE : REFUSED);
   const headers = ended === undefined ? {} : { "Set-Cookie": ended };
-  const view = await design.personalView(request, call);
+  // What does not answer is not asked for the look of the page, too.
+  const view = isUnavailable
+    ? design.view(request, call)
+    : await design.personalView(request, call);
   return view.response(isUnavailable ? 503 : 400, page, headers);
 }
 

@@ -14,6 +14,7 @@ import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
 import { passwordsQueueFull } from "../../people/accounts/password-login.ts";
 import type { FailedAttempt } from "../../people/accounts/throttle/failed-attempts.ts";
+import { retrySeconds } from "../../people/accounts/throttle/retry-seconds.ts";
 import { clientsOf, LOGIN_TIMES } from "../../provider/embedded/embedded-options.ts";
 import type { EmbeddedProvider } from "../../provider/embedded/embedded-provider.ts";
 import { recordEvent } from "../../provider/embedded/request/provider-events.ts";
@@ -28,7 +29,7 @@ import {
   unimplementedPage,
 } from "./interaction-pages.ts";
 import { redirectUriOf, scopesOf } from "./interaction-parameters.ts";
-import { LoginSteps, type StepResult } from "./login-steps.ts";
+import { type LoginState, LoginSteps, type StepResult } from "./login-steps.ts";
 import { type StepPage, stepPage } from "./step-pages.ts";
 
 const WRONG: FormProblem = { text: "The user name or the password is wrong." };
@@ -84,7 +85,7 @@ export class InteractionRequest {
       case "login":
         return form.get("action") === "login" || this.#steps === undefined
           ? this.#login(interaction, form)
-          : this.#step(interaction, await this.#steps.act(JSON.parse(data), form, this.#call));
+          : this.#act(this.#steps, interaction, JSON.parse(data), form);
       case "consent":
         return this.#consent(interaction, form);
       default:
@@ -201,7 +202,7 @@ export class InteractionRequest {
         return this.#page(interaction, 401, WRONG);
       case "slowed": {
         await this.#failed({ event: "login.slowed", details: { client } });
-        const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
+        const seconds = retrySeconds(result);
         const problem: FormProblem = {
           text: "There were too many failed attempts. Try again in {seconds} s.",
           values: { seconds },
@@ -220,6 +221,23 @@ export class InteractionRequest {
   /** Somebody has failed, who is known only after a right password. */
   #failed(attempt: FailedAttempt): Promise<void> {
     return this.#embedded.attempts.record(this.#call, attempt);
+  }
+
+  /** A step after the password, or in its place. */
+  async #act(
+    steps: LoginSteps,
+    interaction: Interaction,
+    state: LoginState,
+    form: URLSearchParams,
+  ): Promise<RawResponse> {
+    if (isCompletedBy(interaction, state)) return redirectResponse(interaction.returnTo);
+    const result = await steps.act(state, form, this.#call);
+    // The browser shows the answer to the second of two clicks, whose code the first has used.
+    if (result.outcome === "page") {
+      const now = await this.#interaction();
+      if (now !== undefined && isCompletedBy(now, state)) return redirectResponse(now.returnTo);
+    }
+    return this.#step(interaction, result);
   }
 
   /** Completes the login, or shows its next page. */
@@ -318,6 +336,11 @@ export class InteractionRequest {
     const clients = clientsOf(this.#embedded.options);
     return clients.find(({ id }) => id === params["client_id"])?.name ?? "";
   }
+}
+
+/** Whether a person has completed the login, and the browser has not come back for it. */
+function isCompletedBy({ result }: Interaction, { first }: LoginState): boolean {
+  return first !== undefined && result?.login?.accountId === first.accountId;
 }
 
 function given(problem: FormProblem | undefined) {

@@ -1,4 +1,5 @@
 import type { MessageKey } from "../../pages/texts.ts";
+import { retrySeconds } from "../../people/accounts/throttle/retry-seconds.ts";
 import type { Factors } from "../../people/factors/factors.ts";
 import { newTotpSecret } from "../../people/factors/one-time-codes.ts";
 import { newChallenge } from "../../people/factors/passkeys.ts";
@@ -118,7 +119,7 @@ export class LoginSteps {
     const { accountId } = first;
     const result = await this.#factors.verifyCode(accountId, code, clientAddress);
     if (result.outcome === "slowed") {
-      const seconds = Math.max(1, Math.ceil(result.retryAfterMs / 1000));
+      const seconds = retrySeconds(result);
       const text = "There were too many failed attempts. Try again in {seconds} s.";
       return {
         ...again(state, 429, { text, values: { seconds } }),

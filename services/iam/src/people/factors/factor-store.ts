@@ -153,7 +153,7 @@ export class FactorStore {
   }
 
   /**
-   * Removes a factor, and with the last one the recovery codes.
+   * Removes a factor, and with the last one the recovery codes, and how many codes were wrong.
    *
    * @param keepsLast whether the last one stays
    * @returns its kind; `last` if it stays; undefined if the account has no such factor
@@ -170,7 +170,7 @@ export class FactorStore {
       if (found === undefined) return undefined;
       if (known.length === 1 && keepsLast) return "last";
       await tx.deleteFrom("iam_second_factors").where("id", "=", id).execute();
-      if (known.length === 1) await writeCodes(tx, accountId, []);
+      if (known.length === 1) await forgetFactors(tx, accountId);
       return found.kind;
     });
   }
@@ -195,8 +195,7 @@ export class FactorStore {
     const removed = await this.#locked(accountId, async (tx) => {
       const query = tx.deleteFrom("iam_second_factors").where("account_id", "=", accountId);
       const rows = await query.returning("id").execute();
-      await writeCodes(tx, accountId, []);
-      await forgetFailures(tx.$pickTables<"iam_users">(), accountId);
+      await forgetFactors(tx, accountId);
       return rows.length;
     });
     return removed ?? 0;
@@ -265,7 +264,8 @@ export class FactorStore {
         .executeTakeFirst();
       if (numInsertedOrUpdatedRows === 0n) return "refused";
       if (known.length > 0) return "further";
-      // Codes that are left over from other factors must not open the account.
+      // What is left over from other factors must neither open the account nor lock it.
+      await forgetFactors(tx, accountId);
       await writeCodes(tx, accountId, firstCodes);
       return "first";
     });
@@ -305,6 +305,12 @@ function rowsOf(database: FactorDatabase, accountId: string) {
     .orderBy("create_time")
     .orderBy("id")
     .execute();
+}
+
+/** What belongs to all factors of an account together. */
+async function forgetFactors(tx: FactorDatabase, accountId: string) {
+  await writeCodes(tx, accountId, []);
+  await forgetFailures(tx.$pickTables<"iam_users">(), accountId);
 }
 
 async function writeCodes(tx: FactorDatabase, accountId: string, hashes: readonly string[]) {

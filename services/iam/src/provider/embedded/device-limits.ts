@@ -1,6 +1,7 @@
 import type { RawResponse } from "svc-access/runtime";
 import { LoginThrottle } from "../../people/accounts/throttle/login-throttle.ts";
 import { Quota } from "../../people/accounts/throttle/quota.ts";
+import { retrySeconds } from "../../people/accounts/throttle/retry-seconds.ts";
 import { networkOf } from "../../people/accounts/throttle/throttle-keys.ts";
 import { oauthErrorBody } from "./request/oauth-error.ts";
 
@@ -64,7 +65,7 @@ export class UserCodeAttempts {
   async begin(address: string): Promise<number | undefined> {
     const permission = await this.#throttle.begin(ACCOUNT, address);
     if (permission.allowed) return undefined;
-    return Math.max(1, Math.ceil(permission.retryAfterMs / 1000));
+    return retrySeconds(permission);
   }
 
   /** Takes an attempt back, since there is such a code. The wrong ones still count: anybody can get a code. */

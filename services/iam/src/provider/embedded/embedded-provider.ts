@@ -35,6 +35,7 @@ import {
   evadesLimit,
   KEY_SET_ENDPOINT,
   LOGOUT_ENDPOINT,
+  LOGOUT_FORM_PATH,
   SENT_AS_FORM,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
@@ -303,13 +304,18 @@ export class EmbeddedProvider {
     refuseLongParameters(path, form ?? new URLSearchParams(queryOf(incoming.url ?? "")));
     refuseSecondAuthentication(path, form, incoming.headers.authorization);
     if (isSentAsForm && form !== undefined) return asAddress(path, form);
-    const sessionUid = async () => (await this.sessionOf(headers, call))?.uid;
+    const session = () => this.sessionOf(headers, call);
+    const sessionUid = async () => (await session())?.uid;
     if (
       form !== undefined &&
       (await isForeignForm(this.forms, path, { form, browser, sessionUid }))
     ) {
-      // The other form is that of a logout.
-      const again = path === USER_CODE_PATH ? USER_CODE_PATH : LOGOUT_ENDPOINT;
+      const isLogout = path === LOGOUT_FORM_PATH;
+      // Such as after a double click, whose first answer the browser did not show.
+      if (isLogout && (await session())?.accountId === undefined) {
+        return redirectResponse(`${PROVIDER_PATH}${LOGOUT_ENDPOINT}`);
+      }
+      const again = isLogout ? LOGOUT_ENDPOINT : USER_CODE_PATH;
       return (await view()).response(403, foreignFormPage(`${PROVIDER_PATH}${again}`));
     }
     if (path === DEVICE_DONE_PATH) {

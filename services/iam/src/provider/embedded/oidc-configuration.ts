@@ -155,7 +155,10 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
         charset: "base-20",
         mask: "****-****",
         deviceInfo: () => ({ ip: requestScope.getStore()?.call.clientAddress ?? "" }),
-        userCodeInputSource: pages.deviceInput,
+        userCodeInputSource(ctx, form, out, error) {
+          if (error !== undefined && !isExposed(error)) describeFailure(ctx, error);
+          return pages.deviceInput(ctx, form, out, error);
+        },
         userCodeConfirmSource: pages.deviceConfirm,
         successSource: pages.deviceDone,
       },

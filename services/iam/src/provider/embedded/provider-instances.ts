@@ -170,7 +170,7 @@ function keyEvents(options: EmbeddedProviderOptions) {
 }
 
 /** The view for a request of `oidc-provider`. */
-function viewOf(design: PageDesign, ctx: KoaContextWithOIDC): Promise<PageView> {
+async function viewOf(design: PageDesign, ctx: KoaContextWithOIDC): Promise<PageView> {
   const { requestId = "" } = requestScope.getStore()?.call ?? {};
   const headers = { all: (name: string) => [ctx.get(name)] };
   const query = new URLSearchParams(ctx.querystring);
@@ -180,6 +180,8 @@ function viewOf(design: PageDesign, ctx: KoaContextWithOIDC): Promise<PageView> 
     readonly session?: { readonly accountId?: string };
   };
   const locales = params?.["ui_locales"] ?? query.get("ui_locales");
+  // What does not answer is not asked for the look of the page, too.
+  if (ctx.status === 503) return design.view({ headers, query }, { requestId }, locales);
   const person = () => personOf(session?.accountId);
   return design.personalView({ headers, query }, { requestId }, { locales, person });
 }

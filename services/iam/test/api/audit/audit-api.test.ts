@@ -1,5 +1,8 @@
 import { setImmediate } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { AuditEventFilterSchema } from "../../../gen/svc/iam/v1/audit_pb.ts";
+import { filterOf } from "../../../src/api/audit/event-filter.ts";
 import { AS_HUB, asUser, type IamService, startIam } from "../../support/iam-service.ts";
 import { logInAt, withToken } from "../../support/log-in-at.ts";
 
@@ -138,6 +141,16 @@ test("an export and a follower refuse such a filter in the same words", async ()
     });
   }
 });
+
+// JSON and queries have no such times; binary messages do.
+test.each(["startTime", "endTime"] as const)(
+  "the %s of a filter is before the year 10000",
+  (name) => {
+    const filter = create(AuditEventFilterSchema, { [name]: { seconds: 1n << 60n } });
+    const field = name === "startTime" ? "start_time" : "end_time";
+    expect(() => filterOf(filter)).toThrow(`filter.${field} must not be after the year 9999`);
+  },
+);
 
 test.each(["filter.start_time=1970-01-01T00:00:00Z", `filter.trace_id=${"x".repeat(512)}`])(
   "%s is a valid question",

@@ -1,8 +1,7 @@
 /** The form of a new password that is sent twice, as by a double click, or loaded again. */
-import { openAuditLog } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseOf } from "../../support/browser-login.ts";
-import { type IamService, startIam } from "../../support/iam-service.ts";
+import { auditEvents, type IamService, startIam } from "../../support/iam-service.ts";
 import {
   canLogIn,
   NEW,
@@ -27,9 +26,7 @@ afterAll(() => iam.stop());
 const linkOf = (username: string) => resetLinkOf(iam, users[username] ?? "");
 
 async function resets(username: string): Promise<number> {
-  const log = await openAuditLog(iam.options.configuration);
-  const { events } = await log.list({ type: "password.reset" }, { pageSize: 500 });
-  await log.close();
+  const events = await auditEvents(iam, { type: "password.reset" });
   return events.filter(({ subject }) => subject === `user:${users[username]}`).length;
 }
 
@@ -104,6 +101,11 @@ test("a used link lets nobody guess the password faster than a login", async () 
   }
   expect(statuses[0]).toBe(404);
   expect(statuses.at(-1)).toBe(429);
+  const events = await auditEvents(iam, { type: "login.slowed" });
+  expect(events).toHaveLength(statuses.filter((status) => status === 429).length);
+  expect(events[0]).toMatchObject({
+    data: { resource: `user:${users["erin"]}`, details: { reason: "used_link" } },
+  });
 });
 
 test("a link that was replaced is not one that was used, whatever password comes [IDP-29]", async () => {

@@ -4,6 +4,7 @@ import { AuthzError } from "svc-access/authz";
 import type { AuditEvent } from "svc-access/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openPostgres, query } from "../../../../../test/support/postgres.ts";
+import { PageDesign } from "../../../src/pages/page-design.ts";
 import { PasswordHasher } from "../../../src/people/accounts/passwords/password-hasher.ts";
 import { databaseOf } from "../../support/browser-login.ts";
 import { asUser, type IamService, startIam } from "../../support/iam-service.ts";
@@ -198,8 +199,12 @@ describe.each(databases)("a link in %s", (_, database) => {
     const down = new AuthzError("UNAVAILABLE", "the engine is down");
     for (const method of ["readRelationships", "checkBulk"] as const) {
       const failing = vi.spyOn(engine, method).mockRejectedValue(down);
+      const personal = vi.spyOn(PageDesign.prototype, "personalView");
       const opened = await newBrowser(iam).open(made.url);
       const sent = await send(made);
+      // The look of the page waits for no dependency.
+      expect(personal).not.toHaveBeenCalled();
+      personal.mockRestore();
       failing.mockRestore();
       for (const { status, text } of [opened, sent]) {
         expect([status, text]).toEqual([503, expect.stringContaining("Try again")]);

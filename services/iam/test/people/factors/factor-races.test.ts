@@ -298,6 +298,16 @@ describe.each(databases)("on %s", (_, newDatabase) => {
       const other = newTotpSecret();
       await replicas[0].addApp(ownerOf(ALICE), other, totpCode(other, STEP - 1));
       expect(await verify(totpCode(other, STEP))).toBe("ok");
+      // So does who removes the last one by hand, in place of whoever manages the account.
+      await set({ factor_failures: 100 });
+      const [app] = await replicas[1].store.list(ALICE);
+      expect(await replicas[1].store.remove(app?.id ?? "", ownerOf(ALICE), false)).toBe("totp");
+      expect(await failures()).toBe(0);
+      // A login under way may count until then.
+      await set({ factor_failures: 100 });
+      const last = newTotpSecret();
+      await replicas[0].addApp(ownerOf(ALICE), last, totpCode(last, STEP - 1));
+      expect(await verify(totpCode(last, STEP))).toBe("ok");
     });
   });
 

@@ -86,6 +86,17 @@ test("logout asks, ends session and tokens, notifies the clients, and leads back
   expect(again.text).toContain('name="password"');
 });
 
+test("a form that is sent twice leads to the page of those who are logged out [IDP-12]", async () => {
+  const browser = new Browser(iam.origin);
+  const tokens = await logIn(web, browser);
+  const page = await browser.open(`${iam.issuer}/session/end`);
+  const first = await browser.submit(page, { logout: "yes" });
+  await expectTold(tokens.claims()?.["sid"]);
+  const second = await browser.submit(page, { logout: "yes" });
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(second.text).toContain("Logged out");
+});
+
 test("who does not confirm stays logged in", async () => {
   const browser = new Browser(iam.origin);
   const tokens = await logIn(web, browser);

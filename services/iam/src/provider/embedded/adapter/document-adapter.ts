@@ -10,7 +10,15 @@ import type { Payload } from "../request/request-scope.ts";
 import type { AdapterContext } from "./adapter-context.ts";
 import type { ProviderStores } from "./provider-stores.ts";
 import { hash, SECRET_IDS, sealedPlace } from "./sealed-documents.ts";
-import { approvalOf, isDecidedOn, loginBegin, seenSession, withOwnSid } from "./seen-session.ts";
+import {
+  approvalOf,
+  isDecidedOn,
+  isFailedDecision,
+  isRefused,
+  loginBegin,
+  seenSession,
+  withOwnSid,
+} from "./seen-session.ts";
 
 /** JWTs, which are not stored. */
 const ACCESS_TOKENS: ReadonlySet<string> = new Set(["AccessToken", "ClientCredentials"]);
@@ -57,6 +65,7 @@ export class DocumentAdapter {
 
   /** Stores a document for a number of seconds. */
   async upsert(id: string, given: Payload, expiresIn: number): Promise<void> {
+    if (isFailedDecision(this.#model, given)) return;
     const payload = this.#completed(given);
     const document = this.#seal(id, payload, expiresIn);
     const requester = this.#context.requester();
@@ -154,7 +163,7 @@ export class DocumentAdapter {
     if (accountId === undefined && error === undefined) return rest;
     this.#context.foundOwnDeviceCode({
       accountId: textOf(accountId) ?? undefined,
-      isRefused: error !== undefined,
+      isRefused: isRefused(payload),
     });
     return payload;
   }

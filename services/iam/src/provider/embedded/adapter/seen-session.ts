@@ -55,6 +55,19 @@ export function isDecidedOn({ inFlight, accountId, error }: Payload): boolean {
   return inFlight !== undefined || accountId !== undefined || error !== undefined;
 }
 
+/** Whether somebody has refused the device of a code. */
+export function isRefused({ error }: Payload): boolean {
+  return error === "access_denied";
+}
+
+/**
+ * Whether the service has failed while somebody decided on the device of a code. `oidc-provider` would store that as the
+ * decision, and neither the person could try again nor the device wait for it.
+ */
+export function isFailedDecision(model: string, { error }: Payload): boolean {
+  return model === "DeviceCode" && error === "server_error";
+}
+
 /** The login that approves a device, which a document is about. */
 export function approvalOf(
   model: string,
