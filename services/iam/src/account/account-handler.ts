@@ -64,7 +64,7 @@ class AccountRequest {
 
   async respond(): Promise<RawResponse> {
     const { path, query, method } = this.#request;
-    const { sections } = this.#options;
+    const { forms, sections } = this.#options;
     const section = sections.find((one) => sectionPath(one) === path);
     if (section === undefined)
       throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
@@ -83,7 +83,7 @@ class AccountRequest {
     if (section.needsFreshLogin === true && !isFresh) return this.#logIn(section, FRESH_SECONDS);
     if (form === undefined) {
       const shown = await section.show(visit);
-      const done = query.get("done") ?? "";
+      const done = forms.dataOf(query, doneAt(section, visit.visitor.browser), DONE) ?? "";
       const message = Object.hasOwn(section.messages, done) ? section.messages[done] : undefined;
       return view.response(200, sectionPage({ section, sections, message, ...shown }));
     }
@@ -120,7 +120,10 @@ class AccountRequest {
     }
     const result = await section.act(visit, form);
     if ("isLoggedOut" in result) return this.#logIn(section);
-    if ("done" in result) return redirectResponse(`${sectionPath(section)}?done=${result.done}`);
+    if ("done" in result) {
+      const token = forms.issue(doneAt(section, visit.visitor.browser), result.done);
+      return redirectResponse(`${sectionPath(section)}?${new URLSearchParams({ [DONE]: token })}`);
+    }
     const { status, body, script, retryAfterSeconds, cause } = result;
     if (cause !== undefined) this.#request.nameCause(cause);
     const headers =
@@ -163,6 +166,13 @@ class AccountRequest {
 }
 
 const FORM_EXPIRED: MessageKey = "The form has expired. Send it again.";
+
+/** The parameter that says what was done. It is sealed: a link of somebody else must not say that something was. */
+const DONE = "done";
+
+function doneAt({ name }: AccountSection, browser: string) {
+  return { form: `account_done/${name}`, browser };
+}
 
 function placeOf({ name }: AccountSection, browser: string) {
   return { form: `account/${name}`, browser };

@@ -25,7 +25,7 @@ const FACTOR_CHANGES = { purpose: "changes of second factors", most: 50, spanMs:
  */
 export function openAccount(context: PartContext): ServicePart {
   const { configuration, database, design, identity } = context;
-  const { accounts, attempts, factors, provider } = identity;
+  const { accounts, attempts, factors, logins, provider } = identity;
   const { sessions, visitors } = provider;
   const passwords = openPasswordChanges(context);
   if (sessions === undefined || visitors === undefined || passwords === undefined) {
@@ -50,7 +50,7 @@ export function openAccount(context: PartContext): ServicePart {
     design,
     sections: [
       new ProfileSection({ accounts, preferences }),
-      new PasswordSection({ changes: passwords.changes, sessions }),
+      new PasswordSection({ changes: passwords.changes, logins, sessions }),
       ...(factors === undefined ? [] : [new FactorsSection({ factors, forms, attempts, quota })]),
       new SessionsSection(sessions),
     ],

@@ -9,7 +9,8 @@ import { QueueFullError } from "../ground/queue/work-queue.ts";
 import { field, formToken, problemBox, problemList } from "../pages/form-parts.ts";
 import { html } from "../pages/html.ts";
 import type { MessageKey, TextValues } from "../pages/texts.ts";
-import { passwordsQueueFull } from "../people/accounts/password-login.ts";
+import { type PasswordLogin, passwordsQueueFull } from "../people/accounts/password-login.ts";
+import { repetitionOf } from "../people/accounts/repeated-form.ts";
 import { retrySeconds } from "../people/accounts/throttle/retry-seconds.ts";
 import type { UserSessions } from "../people/sessions/user-sessions.ts";
 import type {
@@ -23,6 +24,7 @@ import type {
 /** What a change of the password needs. */
 export interface PasswordSectionOptions {
   readonly changes: Pick<PasswordChanges, "change" | "check">;
+  readonly logins: Pick<PasswordLogin, "authenticate">;
   readonly sessions: Pick<UserSessions, "list">;
 }
 
@@ -81,8 +83,21 @@ export class PasswordSection implements AccountSection {
     const session = (await sessions.list(account.id)).find(({ id }) => id === visitor.sessionId);
     const change = { ...entered, next: form.get("password") ?? "", session };
     const result = await changes.change(account.id, change, call).catch(asBusy);
+    if (await this.#isRepeated(result, visit, change.next)) return { done: "changed" };
     await recordChange(result, account.id, call.audit);
     return this.#resultOf(result, visit);
+  }
+
+  /** Whether a form that was too late is the one that has changed the password, such as after a double click. */
+  async #isRepeated(
+    { outcome }: ChangeResult,
+    { account: { id: accountId, username }, call }: AccountVisit,
+    password: string,
+  ): Promise<boolean> {
+    if (outcome !== "wrong" && outcome !== "outdated") return false;
+    const form = { accountId, username, password };
+    const found = await repetitionOf(form, this.#options.logins, call).catch(asBusy);
+    return found.outcome === "same";
   }
 
   #resultOf(

@@ -1,4 +1,9 @@
-import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
+import {
+  type CallContext,
+  type Principal,
+  requirePrincipal,
+  ServiceError,
+} from "svc-access/runtime";
 import type { LocalAccount } from "../people/accounts/account-row.ts";
 import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
 
@@ -15,13 +20,23 @@ export function assertOwnOrganization(context: CallContext, organization: string
 }
 
 /**
+ * The caller, who must be a user, of whichever organization.
+ *
+ * @throws ServiceError FORBIDDEN
+ */
+export function requireUser(context: CallContext): Principal {
+  const principal = requirePrincipal(context);
+  if (principal.subjectType === "user") return principal;
+  throw new ServiceError("FORBIDDEN", "the caller is not a user");
+}
+
+/**
  * The id of the caller, who must be a user of the organization: nobody else logs in here.
  *
  * @throws ServiceError FORBIDDEN
  */
 export function callingUser(context: CallContext, organization: string): string {
-  const { subjectType, subjectId } = requirePrincipal(context);
-  if (subjectType !== "user") throw new ServiceError("FORBIDDEN", "the caller is not a user");
+  const { subjectId } = requireUser(context);
   // Another issuer may have a user of the same id.
   assertOwnOrganization(context, organization);
   return subjectId;

@@ -1,10 +1,11 @@
 import type { Client, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
+import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
 import { LATER, providerErrorPage, SERVER_ERROR } from "./error-pages.ts";
 import { field, formToken, problemBox } from "./form-parts.ts";
 import { Html, html, isolated } from "./html.ts";
 import type { Page } from "./page.ts";
 import type { PageView } from "./page-view.ts";
-import type { MessageKey } from "./texts.ts";
+import type { MessageKey, Texts } from "./texts.ts";
 
 /** What the pages need besides `oidc-provider`: the view of a visitor, and own tokens of forms. */
 export interface PageParts {
@@ -31,7 +32,7 @@ export interface Pages {
    * not allowed here, and nothing is submitted without the person.
    */
   readonly continueByHand: (ctx: KoaContextWithOIDC) => Promise<void>;
-  readonly error: (ctx: KoaContextWithOIDC, out: ErrorOut) => Promise<void>;
+  readonly error: (ctx: KoaContextWithOIDC, out: ErrorOut, cause?: Error) => Promise<void>;
   readonly logout: (ctx: KoaContextWithOIDC) => Promise<void>;
   readonly loggedOut: (ctx: KoaContextWithOIDC) => Promise<void>;
   readonly deviceInput: (
@@ -69,8 +70,10 @@ export function providerPages(parts: PageParts): Pages {
       if (page !== undefined) await send(ctx, page);
     },
 
-    async error(ctx, { error, error_description: description }) {
-      await send(ctx, providerErrorPage(error, description));
+    async error(ctx, { error, error_description: description }, cause) {
+      // Such as after a double click, which is not a mistake of the application.
+      const isOver = cause?.name === "SessionNotFound";
+      await send(ctx, providerErrorPage(isOver ? "expired_token" : error, description));
     },
 
     async logout(ctx) {
@@ -81,7 +84,7 @@ export function providerPages(parts: PageParts): Pages {
 <form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
 ${hidden(ctx, "end_session_confirm", parts)}
 <button type="submit" name="logout" value="yes">${say("Log out")}</button>
-<button class="second" type="submit">${say("Stay logged in")}</button>
+<a class="button second" href="${OWN_ACCOUNT_PATH}">${say("Stay logged in")}</a>
 </form>`,
       }));
     },
@@ -152,15 +155,27 @@ function pageByHand(ctx: KoaContextWithOIDC, parts: PageParts): Page | undefined
   const action = /<form method="post" action="([^"]*)">/.exec(body)?.[1] ?? "";
   // They are escaped already.
   const inputs = body.match(/<input type="hidden" name="[^"<>]*" value="[^"<>]*"\/>/g) ?? [];
-  return ({ say }) => ({
-    title: say("Continue?"),
-    leadsTo: stateOf(ctx).postLogoutRedirectUri ?? unescaped(action),
-    body: html`<p>${say("One more step: press the button.")}</p>
-<form method="post" action="${new Html(action)}">
+  const target = unescaped(action);
+  const leadsTo = stateOf(ctx).postLogoutRedirectUri ?? target;
+  const form = ({ say }: Texts) => html`<form method="post" action="${new Html(action)}">
 ${inputs.map((input) => new Html(input))}
-${ownToken(ctx, unescaped(action), parts)}
+${ownToken(ctx, target, parts)}
 <button type="submit">${say("Continue")}</button>
-</form>`,
+</form>`;
+  // Only a login as somebody else has a logout that nobody has asked for.
+  if (target === ctx.oidc.urlFor("end_session_confirm")) {
+    return (texts) => ({
+      title: texts.say("Log in as somebody else?"),
+      leadsTo,
+      body: html`<p>${texts.say("Somebody else is logged in in this browser. That login ends, for all applications that use it, and yours continues.")}</p>
+${form(texts)}`,
+    });
+  }
+  return (texts) => ({
+    title: texts.say("Continue?"),
+    leadsTo,
+    body: html`<p>${texts.say("One more step: press the button.")}</p>
+${form(texts)}`,
   });
 }
 

@@ -62,11 +62,12 @@ test("a way back from a login leads nowhere else", async () => {
   }
 });
 
-test.each(["constructor", "__proto__", "toString", "hasOwnProperty", "", "x"])(
-  "done=%s is not a message",
+test.each(["constructor", "__proto__", "", "x", "profile", "changed", "all"])(
+  "a link with done=%s does not say that something was done",
   async (done) => {
-    for (const path of ["", "/sessions"]) {
-      expect((await alice.open(`${at(path)}?done=${done}`)).status).toBe(200);
+    for (const path of ["", "/sessions", "/password"]) {
+      const { status, text } = await alice.open(`${at(path)}?done=${done}`);
+      expect([status, text]).toEqual([200, expect.not.stringContaining('class="done"')]);
     }
   },
 );
@@ -164,7 +165,16 @@ test("a name of before a rule on new ones stays in the profile", async () => {
     });
   };
   const kept = await save(older);
-  expect([kept.status, kept.headers.get("location")]).toEqual([303, `${ACCOUNT}?done=profile`]);
+  const next = new URL(kept.headers.get("location") ?? "", iam.origin).href;
+  expect([kept.status, (await alice.open(next)).text]).toEqual([
+    303,
+    expect.stringContaining("Your profile was saved."),
+  ]);
+  // Of one section and one browser.
+  for (const path of ["/sessions", "/password"]) {
+    const visit = await alice.open(next.replace(at(), at(path)));
+    expect(visit.text).not.toContain('class="done"');
+  }
   expect((await save(older.repeat(2))).status).toBe(400);
   await alices.set({ display_name: "Alice" }).execute();
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newTotpSecret, totpCode } from "../../src/people/factors/one-time-codes.ts";
 import { Browser, fieldOf } from "../support/browser.ts";
 import { databaseOf, startSelf } from "../support/browser-login.ts";
-import type { IamService } from "../support/iam-service.ts";
+import { auditEvents, type IamService } from "../support/iam-service.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
 
 const NEXT = "eleven purple walruses";
@@ -140,6 +140,29 @@ test("a current password is checked beside a new one that may not be set, and ch
     await post("/password", { form_token, current, password: "short", repeated: "short" });
   }
   expect(await version()).toEqual(before);
+});
+
+test("a change of the password that is sent twice is one change", async () => {
+  const bob = new Browser(iam.origin);
+  const page = await bob.open(at("/password"));
+  const form = await bob.submit(page, { action: "login", username: "bob", password: PASSWORD });
+  const fields = { current: PASSWORD, password: NEXT, repeated: NEXT };
+  const both = await Promise.all([bob.send(form, fields), bob.send(form, fields)]);
+  for (const sent of [...both, await bob.send(form, fields)]) {
+    expect(sent.status).toBe(303);
+    const { text } = await bob.open(new URL(sent.next, iam.origin).href);
+    expect(text).toContain("Your password was changed.");
+  }
+  const other = await bob.send(form, {
+    ...fields,
+    password: "ten red penguins",
+    repeated: "ten red penguins",
+  });
+  expect([other.status, other.text]).toEqual([
+    400,
+    expect.stringContaining("The current password is wrong."),
+  ]);
+  expect(await auditEvents(iam, { type: "password.changed" })).toHaveLength(1);
 });
 
 describe("a form that has expired is shown again, and is done when it is sent again [PAGE-9]", () => {

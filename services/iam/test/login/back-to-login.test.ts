@@ -1,6 +1,6 @@
 /** Who goes back to the page of a login that is over, and sends its form again. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import { Browser, type Visit } from "../support/browser.ts";
 import { logInBrowser, startSelf } from "../support/browser-login.ts";
@@ -71,6 +71,35 @@ test("after the consent, too", async () => {
   await browser.submit(page, { action: "consent" });
   const again = await browser.submit(page, { action: "consent" });
   expect([again.status, linksOf(again)]).toEqual([200, [START, ACCOUNT]]);
+});
+
+test("a form whose login is completed while its password is checked is not a failure", async () => {
+  const browser = new Browser(iam.origin);
+  const page = await loginPage(browser);
+  const { authenticate } = iam.accounts;
+  const held = vi.spyOn(iam.accounts, "authenticate").mockImplementationOnce(async (attempt) => {
+    held.mockRestore();
+    expect((await enter(browser, page)).url).toContain("code=");
+    return authenticate.call(iam.accounts, attempt);
+  });
+  const late = await enter(browser, page);
+  expect([late.status, late.text]).toEqual([400, expect.stringContaining("The login has expired")]);
+});
+
+test("a login that another request has completed does not blame the application", async () => {
+  const browser = new Browser(iam.origin);
+  const page = await loginPage(browser, ASKING);
+  const sent = await browser.send(page, {
+    action: "login",
+    username: "alice",
+    password: PASSWORD,
+  });
+  await browser.open(sent.next);
+  const again = await browser.open(sent.next);
+  expect([again.status, again.text]).toEqual([
+    400,
+    expect.stringContaining("The login has expired. Go back to the application, and log in again."),
+  ]);
 });
 
 test("of an address of several, it leads to the site of this one", async () => {

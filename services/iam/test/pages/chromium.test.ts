@@ -149,6 +149,20 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium [PAGE-2, PAGE-4]", (
     await tab.click('button[name="confirm"]');
     await tab.click('button[value="consent"]');
     await auditPage(tab, "device done");
+    // The login stays one.
+    await tab.goTo(at("/v1/iam/oidc/session/end"));
+    await tab.click("a.second");
+    expect(await tab.url()).toBe(at("/v1/iam/oidc/account"));
+    expect(await tab.text()).toContain("Save the profile");
+    query.set("prompt", "login");
+    await tab.goTo(at(`/v1/iam/oidc/auth?${query}`));
+    await tab.enter('input[name="username"]', "bob");
+    await tab.enter('input[name="password"]', PASSWORD);
+    await tab.click('button[value="login"]');
+    expect(await tab.text()).toContain("Somebody else is logged in in this browser.");
+    await auditPage(tab, "other person");
+    await tab.click("button");
+    expect(await tab.text()).toContain("Zugriff erlauben?");
   });
 
   test("guesses codes of devices, and must wait", async () => {

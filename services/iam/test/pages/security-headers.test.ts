@@ -108,7 +108,7 @@ const ROWS: readonly (readonly [method: string, path: string, status: number])[]
   ["GET", `${PROVIDER}/session/end`, 200],
   ["GET", `${PROVIDER}/session/end?id_token_hint=x`, 400],
   ["POST", `${PROVIDER}/session/end`, 303],
-  ["POST", `${PROVIDER}/session/end/confirm`, 403],
+  ["POST", `${PROVIDER}/session/end/confirm`, 303],
   ["GET", `${PROVIDER}/session/end/success`, 200],
   ["GET", ACCOUNT, 303],
   ["POST", `${ACCOUNT}/password`, 303],

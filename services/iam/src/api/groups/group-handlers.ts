@@ -1,6 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import type { SubjectReference } from "svc-access/authz";
 import { type CallContext, creationId, requirePrincipal, ServiceError } from "svc-access/runtime";
+import { GroupSchema } from "../../../gen/svc/iam/v1/directory_pb.ts";
 import type { IAMGroupServiceHandlers } from "../../../gen/svc/iam/v1/groups_server.ts";
+import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
 import { toSubject } from "../../ground/rpc/relationship-messages.ts";
 import { changedFields } from "../../ground/rpc/request-fields.ts";
@@ -98,6 +101,10 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
       if (isRenamed) assertDisplayName(displayName);
       await places.assertManages(requirePrincipal(context), record.id, context.signal);
       if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
+      await refuseFixedFields(
+        { schema: GroupSchema, given: group, mask: updateMask, changeable: ["display_name"] },
+        async () => create(GroupSchema, (await messageOf(record, context)).group),
+      );
       const next = changed.has("display_name")
         ? await records.rename(record.id, displayName, record.etag)
         : record;

@@ -11,9 +11,11 @@ import {
   CurrentUserSchema,
   type UpdateMeRequest,
 } from "../../../gen/svc/iam/v1/auth_pb.ts";
+import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
 import { changedFields } from "../../ground/rpc/request-fields.ts";
 import { avatarUrlProblem, displayNameProblem } from "../../people/accounts/account-texts.ts";
 import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
+import { requireUser } from "../own-organization.ts";
 import type { Groups } from "../users/groups.ts";
 import type { LocalProfiles } from "./local-profiles.ts";
 import type { Profile, ProfileStore } from "./profiles.ts";
@@ -83,16 +85,17 @@ export class CurrentUser {
   }
 
   /**
-   * Changes the caller's name and picture.
+   * Changes the name and picture of the caller, who must be a user: a service account has those of its declaration or of
+   * `UpdateServiceAccount`.
    *
-   * @throws ServiceError INVALID_ARGUMENT for values that are not valid; FAILED_PRECONDITION where the
+   * @throws ServiceError FORBIDDEN for other callers; INVALID_ARGUMENT for values that are not valid; FAILED_PRECONDITION where the
    * etag is another one by now
    */
   async update(
     { user, updateMask }: UpdateMeRequest,
     context: CallContext,
   ): Promise<CurrentUserMessage> {
-    const principal = requirePrincipal(context);
+    const principal = requireUser(context);
     const { name = "", avatarUrl = "", etag = "" } = user ?? {};
     const changed = changedFields(updateMask, {
       name: name !== "",
@@ -108,6 +111,13 @@ export class CurrentUser {
       assertValid("avatar_url", avatarUrlProblem(avatarUrl));
     }
     if (etag !== "" && etag !== own.profile?.etag) throw changedMeanwhile();
+    await refuseFixedFields(
+      {
+        ...{ schema: CurrentUserSchema, given: user, mask: updateMask },
+        changeable: ["name", "avatar_url"],
+      },
+      async () => messageOf(principal, stored, await this.#groupsOf(principal, context)),
+    );
     if (changed.size === 0) {
       return messageOf(principal, own.profile, await this.#groupsOf(principal, context));
     }

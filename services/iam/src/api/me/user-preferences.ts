@@ -9,6 +9,7 @@ import {
   UserPreferencesSchema,
 } from "../../../gen/svc/iam/v1/auth_pb.ts";
 import { changedFields } from "../../ground/rpc/request-fields.ts";
+import { requireUser } from "../own-organization.ts";
 import { subjectOf } from "./current-user.ts";
 import type { PreferenceStore, StoredPreferences } from "./preferences.ts";
 
@@ -43,16 +44,16 @@ export class CurrentPreferences {
   }
 
   /**
-   * Changes some of the caller's preferences.
+   * Changes some of the preferences of the caller, who must be a user.
    *
-   * @throws ServiceError INVALID_ARGUMENT for values that are not valid; FAILED_PRECONDITION where the
+   * @throws ServiceError FORBIDDEN for other callers; INVALID_ARGUMENT for values that are not valid; FAILED_PRECONDITION where the
    * etag is another one by now
    */
   async update(
     request: UpdateUserPreferencesRequest,
     context: CallContext,
   ): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
-    return this.updateOf(subjectOf(requirePrincipal(context), this.#organization), request);
+    return this.updateOf(subjectOf(requireUser(context), this.#organization), request);
   }
 
   /** Changes some of the preferences of a subject, likewise. */

@@ -1,6 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import type { SubjectReference } from "svc-access/authz";
 import { type CallContext, creationId, ServiceError } from "svc-access/runtime";
+import { OrganizationSchema } from "../../../gen/svc/iam/v1/directory_pb.ts";
 import type { IAMOrganizationServiceHandlers } from "../../../gen/svc/iam/v1/organizations_server.ts";
+import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
 import { toSubject } from "../../ground/rpc/relationship-messages.ts";
 import { changedFields, refuseInvalidFields } from "../../ground/rpc/request-fields.ts";
@@ -115,6 +118,13 @@ export function organizationHandlers(
       };
       refuseInvalidFields(problemsOf(fields, record));
       if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
+      await refuseFixedFields(
+        {
+          ...{ schema: OrganizationSchema, given: next, mask: updateMask },
+          changeable: ["display_name", "website_url"],
+        },
+        () => create(OrganizationSchema, organizationMessage(record)),
+      );
       if (changed.size === 0) return { organization: organizationMessage(record) };
       const stored = await records.replace(organizationId, fields, record.etag);
       if (stored === undefined) throw changedMeanwhile();

@@ -1,7 +1,10 @@
+import { create } from "@bufbuild/protobuf";
 import { requirePrincipal } from "svc-access/runtime";
 import type { UpdateServiceAccountRequest } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
+import { ServiceAccountSchema } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
 import type { IAMServiceAccountServiceHandlers } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
 import { AUDIENCE_RULE, isAudience, MAX_AUDIENCES } from "../../config/audience.ts";
+import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
 import { changedFields, refuseInvalidFields } from "../../ground/rpc/request-fields.ts";
 import { SealedTokens } from "../../ground/rpc/sealed-tokens.ts";
@@ -72,6 +75,11 @@ export function serviceAccountHandlers(
       const change = changeOf(request, account);
       const etag = request.serviceAccount?.etag ?? "";
       if (etag !== "" && etag !== account.etag) throw changedMeanwhile();
+      const { serviceAccount: given, updateMask: mask } = request;
+      await refuseFixedFields(
+        { schema: ServiceAccountSchema, given, mask, changeable: ["display_name", "audience"] },
+        () => create(ServiceAccountSchema, shown(account).serviceAccount),
+      );
       if (Object.keys(change).length === 0) return shown(account);
       return shown(await changes.update(account, change, context));
     },

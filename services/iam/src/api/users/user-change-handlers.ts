@@ -1,6 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import { type CallContext, ServiceError } from "svc-access/runtime";
+import { UserSchema } from "../../../gen/svc/iam/v1/user_pb.ts";
 import type { UpdateUserRequest } from "../../../gen/svc/iam/v1/users_pb.ts";
 import type { IAMLocalUserServiceHandlers } from "../../../gen/svc/iam/v1/users_server.ts";
+import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
 import { changedFields, refuseInvalidFields } from "../../ground/rpc/request-fields.ts";
 import type { AccountChange } from "../../people/accounts/account-changes.ts";
 import type { LocalAccount } from "../../people/accounts/account-row.ts";
@@ -53,6 +56,9 @@ export function userChangeHandlers(options: UserChangeHandlersOptions): UserChan
           "the user was changed meanwhile: read it again, and repeat the change",
         );
       }
+      const { user: given, updateMask: mask } = request;
+      const before = async () => create(UserSchema, (await shown(account, context)).user);
+      await refuseFixedFields({ schema: UserSchema, given, mask, changeable: CHANGEABLE }, before);
       if (Object.keys(change).length === 0) return shown(account, context);
       const changed = await changes.update(account, change, context);
       return shown(changed, context);
@@ -72,6 +78,8 @@ export function userChangeHandlers(options: UserChangeHandlersOptions): UserChan
     },
   };
 }
+
+const CHANGEABLE = ["username", "display_name", "email", "avatar_url"];
 
 /** @throws ServiceError INVALID_ARGUMENT for fields and values that are not valid */
 function changeOf({ user, updateMask }: UpdateUserRequest, account: LocalAccount): AccountChange {

@@ -100,7 +100,7 @@ export class InteractionRequest {
       const found = await provider.interactionDetails(incoming, response);
       return path === `${INTERACTION_PATH}/${found.uid}` ? found : undefined;
     } catch (error) {
-      if ((error as Error).name === "SessionNotFound") return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -310,9 +310,16 @@ export class InteractionRequest {
   ): Promise<RawResponse> {
     const { provider } = await this.#embedded.current();
     const { incoming, response } = this.#request;
-    const location = await provider.interactionResult(incoming, response, result, {
-      mergeWithLastSubmission: isMerged,
-    });
+    let location: string;
+    try {
+      location = await provider.interactionResult(incoming, response, result, {
+        mergeWithLastSubmission: isMerged,
+      });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // Another request has completed it meanwhile, such as one that was sent twice.
+      return this.#over();
+    }
     const lines = this.#completed().lines(this.#request.headers, {
       uid: interaction.uid,
       clientId: String(interaction.params["client_id"]),
@@ -336,6 +343,10 @@ export class InteractionRequest {
     const clients = clientsOf(this.#embedded.options);
     return clients.find(({ id }) => id === params["client_id"])?.name ?? "";
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && error.name === "SessionNotFound";
 }
 
 /** Whether a person has completed the login, and the browser has not come back for it. */

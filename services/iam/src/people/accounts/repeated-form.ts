@@ -2,23 +2,23 @@ import type { CallContext } from "svc-access/runtime";
 import { QueueFullError } from "../../ground/queue/work-queue.ts";
 import type { PasswordLogin } from "./password-login.ts";
 
-/** A form with a new password, by a link that was used. */
+/** A form with a new password, by a link that was used, or beside a password that is no longer the current one. */
 export interface RepeatedForm {
-  /** Whose password the link has set. */
+  /** Whose password it has set. */
   readonly accountId: string;
   readonly username: string;
   readonly password: string;
 }
 
-/** What a form is that comes by a used link. */
+/** What such a form is. */
 export type Repetition =
-  /** The one that has used it, or one with the same content. */
+  /** The one that has set the password, or one with the same content. */
   | { readonly outcome: "same" }
   | { readonly outcome: "other" }
   | { readonly outcome: "slowed"; readonly retryAfterMs: number };
 
 /**
- * Whether a form by a used link is the one that has used it, such as after a double click: its password is then that
+ * Whether a form is the one that has set the password, such as after a double click: its password is then that
  * of the account. It is checked and counted as in a login, so that nobody learns more here than there.
  *
  * @throws QueueFullError where too many passwords are checked

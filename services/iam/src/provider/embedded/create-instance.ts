@@ -62,7 +62,7 @@ export function createInstance(
     await done.catch(async (error: unknown) => {
       clear(ctx as KoaContextWithOIDC);
       if (error instanceof oidc.errors.SessionNotFound)
-        await endedLogin(ctx as KoaContextWithOIDC, pages);
+        await endedLogin(ctx as KoaContextWithOIDC, pages, error);
       else await failed(ctx as KoaContextWithOIDC, error, { pages, provider });
     });
     // The response waits for what must be stored.
@@ -118,12 +118,10 @@ function clear({ res }: KoaContextWithOIDC): void {
 }
 
 /** The response to a login that was ended while it was completed. */
-function endedLogin(ctx: KoaContextWithOIDC, pages: Pages): Promise<void> {
+function endedLogin(ctx: KoaContextWithOIDC, pages: Pages, cause: Error): Promise<void> {
   ctx.status = 400;
-  return pages.error(ctx, {
-    error: "invalid_request",
-    error_description: "The login was ended while it was under way. Begin it again.",
-  });
+  const error_description = "The login was ended while it was under way. Begin it again.";
+  return pages.error(ctx, { error: "invalid_request", error_description }, cause);
 }
 
 /** The response to a request that has failed where `oidc-provider` answers no errors. */

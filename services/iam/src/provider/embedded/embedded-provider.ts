@@ -1,5 +1,5 @@
 import { type Job, type RawResponse, ServiceError } from "svc-access/runtime";
-import { PROVIDER_PATH } from "../../config/provider-paths.ts";
+import { OWN_ACCOUNT_PATH, PROVIDER_PATH } from "../../config/provider-paths.ts";
 import { OutsideValues } from "../../ground/secrets/outside-values.ts";
 import { ProviderDatabase } from "../../ground/store/provider-database.ts";
 import { ProviderDocuments } from "../../ground/store/provider-documents.ts";
@@ -318,6 +318,9 @@ export class EmbeddedProvider {
       const again = isLogout ? LOGOUT_ENDPOINT : USER_CODE_PATH;
       return (await view()).response(403, foreignFormPage(`${PROVIDER_PATH}${again}`));
     }
+    // `oidc-provider` would end the tokens of one client, and say that the person is logged out.
+    if (path === LOGOUT_FORM_PATH && !form?.get("logout"))
+      return redirectResponse(OWN_ACCOUNT_PATH);
     if (path === DEVICE_DONE_PATH) {
       const query = new URLSearchParams(queryOf(incoming.url ?? ""));
       return hasApprovedDevice(this.forms, query, browser)

@@ -232,7 +232,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     revokeGrantPolicy: (ctx) =>
       !(ctx.oidc.route === "revocation" && ctx.oidc.entities.AccessToken !== undefined),
     renderError: (ctx, out, error) =>
-      pages.error(ctx, isExposed(error) ? out : describeFailure(ctx, error)),
+      pages.error(ctx, isExposed(error) ? out : describeFailure(ctx, error), error),
     // Only to declared addresses, so without its dispatcher, which refuses those of private networks.
     fetch(url, given = {}) {
       const { dispatcher: _, ...init } = given as RequestInit & { dispatcher?: unknown };

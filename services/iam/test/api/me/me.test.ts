@@ -172,6 +172,29 @@ test.each([
   });
 });
 
+test("a service account changes no profile and no preferences of a user [IAM-43]", async () => {
+  const robot = server.as({ subjectType: "service_account", user: alice, organizationId: "acme" });
+  const { getMe, updateMe, updateUserPreferences } = robot.grpc(IAMAuthService);
+  const refused = { code: "FORBIDDEN", message: "the caller is not a user" };
+  await expect(updateMe({ user: { name: "Root" } })).rejects.toMatchObject(refused);
+  await expect(updateUserPreferences({ preferences: { language: "de" } })).rejects.toMatchObject(
+    refused,
+  );
+  expect((await getMe({})).user?.etag).toBe("");
+});
+
+test("what an update does not change is refused with another value [IAM-43]", async () => {
+  const { getMe, updateMe } = client(alice);
+  for (const user of [{ email: "x@example.com" }, { username: "root" }, { roles: ["admin"] }]) {
+    await expect(updateMe({ user: { name: "A", ...user } })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: `${Object.keys(user)[0]} cannot be changed here: leave it out; only name, avatar_url can be changed`,
+    });
+  }
+  const { user = expect.fail() } = await getMe({});
+  expect((await updateMe({ user: { ...user, name: "Ann" } })).user?.name).toBe("Ann");
+});
+
 test("an update of nothing changes nothing, and of an unknown field is refused [IAM-43]", async () => {
   const { updateMe } = client(alice);
   const { user } = await updateMe({});

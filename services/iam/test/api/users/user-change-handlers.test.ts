@@ -134,7 +134,13 @@ test.each(["password", "disabled", "id", "organization_id", "*", ""])(
 test("the fields of a change are stored, and others stay", async () => {
   const before = (await get("bob")).body;
   const change = { displayName: "Bob Miller", email: "bob@example.org", username: "Bobby" };
-  const { status, body } = await patch("bob", { ...change, id: "other", disabled: true });
+  const more = await patch("bob", { ...change, id: "other", disabled: true });
+  expect([more.status, more.body.message]).toEqual([
+    400,
+    expect.stringMatching(/^id cannot be changed here: .*; disabled cannot be changed here: /),
+  ]);
+  // As it was read, it may be sent back.
+  const { status, body } = await patch("bob", { ...before, ...change });
   expect(status).toBe(200);
   expect(body).toMatchObject({ ...change, id: idOf("bob"), createTime: before.createTime });
   expect(body.disabled ?? false).toBe(false);

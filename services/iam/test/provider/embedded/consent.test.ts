@@ -114,6 +114,7 @@ test("prompt=login asks for the password again, and somebody else may log in", a
   expect(visit.text).toContain('name="password"');
   visit = await enter(browser, visit, { username: "bob" });
   // The session of the other one ends first, by hand: nothing is submitted by itself.
+  expect(visit.text).toContain("Somebody else is logged in in this browser.");
   for (let count = 0; count < 3 && visit.url.startsWith(iam.origin); count++) {
     expect(visit.text).not.toContain("<script");
     const isConsent = visit.text.includes("asks <bdi>bob</bdi> for:");

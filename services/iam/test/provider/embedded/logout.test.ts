@@ -97,6 +97,21 @@ test("a form that is sent twice leads to the page of those who are logged out [I
   expect(second.text).toContain("Logged out");
 });
 
+test("who sends the form without a logout stays logged in, at all clients [IDP-12]", async () => {
+  const browser = new Browser(iam.origin);
+  const tokens = await logIn(web, browser);
+  const url = client.buildEndSessionUrl(web, {
+    id_token_hint: tokens.id_token ?? "",
+    post_logout_redirect_uri: BYE,
+  });
+  const page = await browser.open(url.href);
+  expect(page.text).toContain('<a class="button second" href="/v1/iam/oidc/account">');
+  // Such as that of a page of before.
+  expect((await browser.submit(page, {})).url).toBe(`${iam.issuer}/account`);
+  await client.refreshTokenGrant(web, tokens.refresh_token ?? "");
+  expect((await browser.open((await begin(web)).url.href)).url).toContain("code=");
+});
+
 test("who does not confirm stays logged in", async () => {
   const browser = new Browser(iam.origin);
   const tokens = await logIn(web, browser);

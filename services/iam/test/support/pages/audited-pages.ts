@@ -42,6 +42,7 @@ export const AUDITED_PAGES: Readonly<Record<string, readonly [file: string, titl
   device: ["pages/provider-pages.ts", "Log in on a device"],
   "device problem": ["pages/provider-pages.ts", "Log in on a device"],
   "device by its link": ["pages/provider-pages.ts", "Continue?"],
+  "other person": ["pages/provider-pages.ts", "Log in as somebody else?"],
   "device confirmation": ["pages/provider-pages.ts", "Log in on this device?"],
   "device done": ["pages/provider-pages.ts", "The device is logged in"],
   "no request": ["pages/error-pages.ts", "The request was refused"],
