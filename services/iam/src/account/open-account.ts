@@ -50,7 +50,7 @@ export function openAccount(context: PartContext): ServicePart {
     design,
     sections: [
       new ProfileSection({ accounts, preferences }),
-      new PasswordSection({ changes: passwords.changes, logins, sessions }),
+      new PasswordSection({ accounts, changes: passwords.changes, logins, sessions }),
       ...(factors === undefined ? [] : [new FactorsSection({ factors, forms, attempts, quota })]),
       new SessionsSection(sessions),
     ],

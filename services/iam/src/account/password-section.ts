@@ -9,6 +9,7 @@ import { QueueFullError } from "../ground/queue/work-queue.ts";
 import { field, formToken, problemBox, problemList } from "../pages/form-parts.ts";
 import { html } from "../pages/html.ts";
 import type { MessageKey, TextValues } from "../pages/texts.ts";
+import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
 import { type PasswordLogin, passwordsQueueFull } from "../people/accounts/password-login.ts";
 import { repetitionOf } from "../people/accounts/repeated-form.ts";
 import { retrySeconds } from "../people/accounts/throttle/retry-seconds.ts";
@@ -25,6 +26,7 @@ import type {
 export interface PasswordSectionOptions {
   readonly changes: Pick<PasswordChanges, "change" | "check">;
   readonly logins: Pick<PasswordLogin, "authenticate">;
+  readonly accounts: Pick<LocalAccounts, "find">;
   readonly sessions: Pick<UserSessions, "list">;
 }
 
@@ -38,6 +40,9 @@ interface Refusal {
 interface PasswordProblems extends NewPasswordProblems {
   readonly current?: MessageKey;
 }
+
+/** Forms that are sent twice come soon after each other. */
+const REPEATED_MS = 60_000;
 
 /** The change of the own password. */
 export class PasswordSection implements AccountSection {
@@ -95,8 +100,11 @@ export class PasswordSection implements AccountSection {
     password: string,
   ): Promise<boolean> {
     if (outcome !== "wrong" && outcome !== "outdated") return false;
-    const form = { accountId, username, password };
-    const found = await repetitionOf(form, this.#options.logins, call).catch(asBusy);
+    const { accounts, logins } = this.#options;
+    // Otherwise each wrong current password would count as two attempts.
+    const { updateTime = 0 } = (await accounts.find(accountId)) ?? {};
+    if (updateTime < Date.now() - REPEATED_MS) return false;
+    const found = await repetitionOf({ accountId, username, password }, logins, call).catch(asBusy);
     return found.outcome === "same";
   }
 

@@ -1,5 +1,6 @@
 /** What the pages of the account say of a form that is not accepted, and what they keep of it. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { PasswordLogin } from "../../src/people/accounts/password-login.ts";
 import { newTotpSecret, totpCode } from "../../src/people/factors/one-time-codes.ts";
 import { Browser, fieldOf } from "../support/browser.ts";
 import { databaseOf, startSelf } from "../support/browser-login.ts";
@@ -163,6 +164,13 @@ test("a change of the password that is sent twice is one change", async () => {
     expect.stringContaining("The current password is wrong."),
   ]);
   expect(await auditEvents(iam, { type: "password.changed" })).toHaveLength(1);
+  // Later, a wrong current password is one attempt, not two.
+  const { kysely } = databaseOf(iam);
+  await kysely.updateTable("iam_users").set({ update_time: 1 }).execute();
+  const authenticate = vi.spyOn(PasswordLogin.prototype, "authenticate");
+  expect((await bob.send(form, fields)).status).toBe(400);
+  expect(authenticate).toHaveBeenCalledTimes(1);
+  authenticate.mockRestore();
 });
 
 describe("a form that has expired is shown again, and is done when it is sent again [PAGE-9]", () => {
