@@ -114,7 +114,7 @@ export const ANONYMOUS_REQUESTS: readonly AnonymousRequest[] = [
   { to: `GET ${PROVIDER}/session/end`, query: { id_token_hint: "x" }, status: 400 },
   { to: `POST ${PROVIDER}/session/end`, form: { state: "s".repeat(4096) }, status: 303 },
   { to: `GET ${PROVIDER}/session/end/success`, status: 200 },
-  { to: `POST ${PROVIDER}/session/end/confirm`, form: { logout: "yes" }, status: 403 },
+  { to: `POST ${PROVIDER}/session/end/confirm`, form: { logout: "yes" }, status: 303 },
   { to: `GET ${PROVIDER}/account`, status: 303 },
   { to: `GET ${PROVIDER}/account/password`, status: 303 },
   { to: `POST ${PROVIDER}/account/password`, form: { password: "x" }, status: 303 },

@@ -78,7 +78,7 @@ test.each([
   ],
   [
     "a type that the model does not have",
-    (text: string) => text.replace("skill_space, skill]", "skill_space, skil]"),
+    (text: string) => text.replace("[organization, project, skill_space, skill]", "[skil]"),
     /refused\.yaml:\d+:\d+ iam\.services\.hub\.write_types: the model has no type skil; did you mean "skill"\?$/m,
   ],
   [
