@@ -1,5 +1,4 @@
 import type { Client, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
 import { LATER, providerErrorPage, SERVER_ERROR } from "./error-pages.ts";
 import { field, formToken, problemBox } from "./form-parts.ts";
 import { Html, html, isolated } from "./html.ts";
@@ -21,6 +20,8 @@ export interface PageParts {
   token(path: string, sessionUid: string | undefined): string | undefined;
   /** What this browser has done before with the code of a device that the request names. */
   doneWithDevice(ctx: KoaContextWithOIDC): "approved" | "refused" | undefined;
+  /** Where people come who stay logged in. */
+  readonly accountPath: string;
   /** The address of `deviceDonePage`, for the browser of the request under way. */
   deviceDoneUrl(): string;
 }
@@ -84,7 +85,7 @@ export function providerPages(parts: PageParts): Pages {
 <form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
 ${hidden(ctx, "end_session_confirm", parts)}
 <button type="submit" name="logout" value="yes">${say("Log out")}</button>
-<a class="button second" href="${OWN_ACCOUNT_PATH}">${say("Stay logged in")}</a>
+<a class="button second" href="${parts.accountPath}">${say("Stay logged in")}</a>
 </form>`,
       }));
     },

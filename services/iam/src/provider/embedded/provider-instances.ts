@@ -1,4 +1,5 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { OWN_ACCOUNT_PATH } from "../../config/provider-paths.ts";
 import { MissingKeyError } from "../../ground/secrets/secret-box.ts";
 import type { ProviderDatabase } from "../../ground/store/provider-database.ts";
 import type { Rotation } from "../../ground/store/provider-keys.ts";
@@ -58,6 +59,7 @@ export class ProviderInstances {
       ...ownForms(forms),
       ...deviceApprovals(forms),
       view: (ctx) => viewOf(design, ctx),
+      accountPath: OWN_ACCOUNT_PATH,
     });
     this.#parts = { pages, notices };
     this.#keys = new SigningKeys(database, box, keyEvents(options), {
