@@ -124,10 +124,14 @@ function wantsPage({ headers }: RefusedRequest): boolean {
   return headers.all("accept").some((types) => /\btext\/html\b/i.test(types));
 }
 
+/** The text of a login that is over. */
+export const LOGIN_EXPIRED: MessageKey =
+  "The login has expired. Go back to the application, and log in again.";
+
 /** What an error of OAuth means for a person, by its code. */
 const OAUTH_TEXTS: Readonly<Record<string, MessageKey>> = {
   access_denied: "The login was refused.",
-  expired_token: "The login has expired. Go back to the application, and log in again.",
+  expired_token: LOGIN_EXPIRED,
   invalid_client: "The application that sent you here is not registered.",
   invalid_redirect_uri:
     "The application wants you to return to an address that is not registered for it.",
@@ -145,10 +149,17 @@ const OTHER_OAUTH_TEXT: MessageKey =
  * The page of an error of `oidc-provider`. Its description is English, and for those who made the application.
  *
  * @param code of OAuth, such as `invalid_client`
+ * @param meaning the text for a person, where the code alone does not say it
  */
-export function providerErrorPage(code: string, description: string | undefined): Page {
+export function providerErrorPage(
+  code: string,
+  description: string | undefined,
+  meaning?: MessageKey,
+): Page {
   const text =
-    (Object.hasOwn(OAUTH_TEXTS, code) ? OAUTH_TEXTS[code] : undefined) ?? OTHER_OAUTH_TEXT;
+    meaning ??
+    (Object.hasOwn(OAUTH_TEXTS, code) ? OAUTH_TEXTS[code] : undefined) ??
+    OTHER_OAUTH_TEXT;
   const details = code === "server_error" || description === undefined ? undefined : description;
   return ({ say }) => ({
     title: say("The request was refused"),

@@ -1,5 +1,5 @@
 import type { Client, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { LATER, providerErrorPage, SERVER_ERROR } from "./error-pages.ts";
+import { LATER, LOGIN_EXPIRED, providerErrorPage, SERVER_ERROR } from "./error-pages.ts";
 import { field, formToken, problemBox } from "./form-parts.ts";
 import { Html, html, isolated } from "./html.ts";
 import type { Page } from "./page.ts";
@@ -74,7 +74,7 @@ export function providerPages(parts: PageParts): Pages {
     async error(ctx, { error, error_description: description }, cause) {
       // Such as after a double click, which is not a mistake of the application.
       const isOver = cause?.name === "SessionNotFound";
-      await send(ctx, providerErrorPage(isOver ? "expired_token" : error, description));
+      await send(ctx, providerErrorPage(error, description, isOver ? LOGIN_EXPIRED : undefined));
     },
 
     async logout(ctx) {

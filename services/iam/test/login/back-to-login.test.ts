@@ -100,6 +100,7 @@ test("a login that another request has completed does not blame the application"
     400,
     expect.stringContaining("The login has expired. Go back to the application, and log in again."),
   ]);
+  expect(again.text).toContain("<code>invalid_request</code>");
 });
 
 test("of an address of several, it leads to the site of this one", async () => {

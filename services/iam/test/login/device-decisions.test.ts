@@ -4,11 +4,11 @@ import { decodeJwt } from "jose";
 import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ProviderDocuments } from "../../src/ground/store/provider-documents.ts";
-import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import { Browser, type Visit } from "../support/browser.ts";
 import { postgres, sqlite, type TestDatabase } from "../support/databases.ts";
 import { ALICE, MemoryAccounts } from "../support/memory-accounts.ts";
 import {
+  ASKING_TV,
   begin,
   CONSOLE,
   enter,
@@ -18,7 +18,6 @@ import {
   TV,
 } from "../support/provider-server.ts";
 
-const ASKING: ClientDeclaration = { ...TV, id: randomUUID(), name: "Asking", asksConsent: true };
 const BOB = { ...ALICE, id: randomUUID(), username: "bob" };
 const YES = { confirm: "yes" };
 const LOGGED_IN = "The device is logged in";
@@ -35,7 +34,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
     const accounts = new MemoryAccounts();
     accounts.add(BOB);
     const at = await newDatabase();
-    iam = await startProvider({ clients: [CONSOLE, TV, ASKING], accounts, at });
+    iam = await startProvider({ clients: [CONSOLE, TV, ASKING_TV], accounts, at });
   });
   afterAll(() => iam.stop());
 
@@ -125,7 +124,7 @@ describe.each(databases)("on %s", (_, newDatabase) => {
 
   test("a consent that is cancelled after another tab has logged the device in changes nothing [IDP-8]", async () => {
     const alice = await loggedIn("alice");
-    const { pages, poll } = await confirmations([alice], ASKING);
+    const { pages, poll } = await confirmations([alice], ASKING_TV);
     const [page] = pages as [Visit];
     const first = await alice.submit(page, YES);
     expect(first.text).toContain("Allow access?");

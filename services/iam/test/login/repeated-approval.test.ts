@@ -1,5 +1,4 @@
 /** The approval of a device that is sent twice, as by a double click, or loaded again. */
-import { randomUUID } from "node:crypto";
 import * as client from "openid-client";
 import { DatabaseError } from "svc-access/database";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -7,6 +6,7 @@ import { PageDesign } from "../../src/pages/page-design.ts";
 import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import { Browser, fieldOf, type Visit } from "../support/browser.ts";
 import {
+  ASKING_TV,
   CONSOLE,
   enter,
   logIn,
@@ -16,12 +16,10 @@ import {
   TV,
 } from "../support/provider-server.ts";
 
-const ASKING: ClientDeclaration = { ...TV, id: randomUUID(), name: "Asking", asksConsent: true };
-
 let iam: RunningProvider;
 let now = Date.now();
 beforeAll(async () => {
-  iam = await startProvider({ clients: [CONSOLE, TV, ASKING], now: () => now });
+  iam = await startProvider({ clients: [CONSOLE, TV, ASKING_TV], now: () => now });
 });
 afterAll(() => iam.stop());
 afterEach(() => void vi.restoreAllMocks());
@@ -96,7 +94,7 @@ describe("of a client without consent", () => {
 describe("of a client that asks for consent", () => {
   test("leads to the consent each time, and the device is logged in [IDP-8]", async () => {
     const browser = await loggedIn();
-    const { page, poll } = await confirmation(browser, ASKING);
+    const { page, poll } = await confirmation(browser, ASKING_TV);
     const before = await approvals();
     const first = await browser.submit(page, YES);
     const ofFirst = ["iam_interaction", "iam_resume"].map((name) => [name, browser.cookie(name)]);
@@ -114,7 +112,7 @@ describe("of a client that asks for consent", () => {
 
   test("can be refused after a first click that went too far", async () => {
     const browser = await loggedIn();
-    const { page, poll } = await confirmation(browser, ASKING);
+    const { page, poll } = await confirmation(browser, ASKING_TV);
     await browser.submit(page, YES);
     const refused = await browser.submit(page, { abort: "yes" });
     expect(shown(refused)).toEqual([200, expect.stringContaining("The login was refused.")]);
@@ -169,7 +167,7 @@ describe("the code of a device that another browser has approved, or is approvin
 
   test.each<[string, ClientDeclaration]>([
     ["approved", TV],
-    ["begun", ASKING],
+    ["begun", ASKING_TV],
   ])("cannot be used where it was not %s [IDP-8, IDP-18]", async (_, declared) => {
     const [browser, other] = [await loggedIn(), await loggedIn()];
     const { page, begun } = await confirmation(browser, declared);

@@ -75,6 +75,14 @@ export const TV: ClientDeclaration = {
   asksConsent: false,
 };
 
+/** One whose person is asked for consent. */
+export const ASKING_TV: ClientDeclaration = {
+  ...TV,
+  id: randomUUID(),
+  name: "Asking",
+  asksConsent: true,
+};
+
 /** A service account with a secret. */
 export const ROBOT: ClientDeclaration = {
   ...TV,

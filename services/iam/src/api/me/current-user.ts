@@ -113,7 +113,9 @@ export class CurrentUser {
     if (etag !== "" && etag !== own.profile?.etag) throw changedMeanwhile();
     await refuseFixedFields(
       {
-        ...{ schema: CurrentUserSchema, given: user, mask: updateMask },
+        schema: CurrentUserSchema,
+        given: user,
+        mask: updateMask,
         changeable: ["name", "avatar_url"],
       },
       async () => messageOf(principal, stored, await this.#groupsOf(principal, context)),

@@ -120,7 +120,9 @@ export function organizationHandlers(
       if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
       await refuseFixedFields(
         {
-          ...{ schema: OrganizationSchema, given: next, mask: updateMask },
+          schema: OrganizationSchema,
+          given: next,
+          mask: updateMask,
           changeable: ["display_name", "website_url"],
         },
         () => create(OrganizationSchema, organizationMessage(record)),

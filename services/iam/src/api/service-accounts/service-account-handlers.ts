@@ -1,7 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { requirePrincipal } from "svc-access/runtime";
-import type { UpdateServiceAccountRequest } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
-import { ServiceAccountSchema } from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
+import {
+  ServiceAccountSchema,
+  type UpdateServiceAccountRequest,
+} from "../../../gen/svc/iam/v1/service_accounts_pb.ts";
 import type { IAMServiceAccountServiceHandlers } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
 import { AUDIENCE_RULE, isAudience, MAX_AUDIENCES } from "../../config/audience.ts";
 import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";

@@ -1,5 +1,9 @@
-import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { isFieldSet } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  isFieldSet,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "svc-access/runtime";
 

@@ -16,7 +16,9 @@ const changeable = ["username", "display_name"];
 const check = (given: User | undefined, mask?: string[]) =>
   refuseFixedFields(
     {
-      ...{ schema: UserSchema, given, changeable },
+      schema: UserSchema,
+      given,
+      changeable,
       mask: mask && create(FieldMaskSchema, { paths: mask }),
     },
     () => STORED,
