@@ -143,6 +143,7 @@ export class MillionCalls {
     path: string,
     { method = "GET", body, as = this.#owner }: FetchOptions = {},
   ): Promise<Answer> {
+    let late = REPEATS;
     for (let left = LIMITED_REPEATS; ; left--) {
       const response = await fetch(`http://127.0.0.1:${this.#iam.port}${path}`, {
         method,
@@ -156,6 +157,8 @@ export class MillionCalls {
       });
       const text = await response.text();
       if (response.ok) return JSON.parse(text) as Answer;
+      // Only reads: a busy machine may take longer than a call may for the first page of a million.
+      if (response.status === TOO_LATE && method === "GET" && late-- > 0) continue;
       if (response.status !== TOO_MANY || left === 0) {
         throw new Error(`${method} ${path}: ${response.status} ${text}`);
       }
@@ -179,6 +182,7 @@ interface RelationshipPage {
 }
 
 const TOO_MANY = 429;
+const TOO_LATE = 504;
 const RELATIONSHIPS = "/v1/iam/admin/relationships";
 const GROUPS = "/v1/iam/organizations/acme/groups";
 

@@ -70,10 +70,8 @@ export class Listings {
     for (let index = start; index < end; index++) items.push(all.at(index) as Item);
     const last = items.at(-1);
     const { revision, sequence } = state;
-    if (last === undefined || end === all.length) {
-      if (this.#kept.size > 0) this.#remove(key());
-      return { items, revision };
-    }
+    // If it is kept, it remains so after its last page, which a caller may read again.
+    if (last === undefined || end === all.length) return { items, revision };
     this.#moveTo(sequence);
     this.#keep(key(), all);
     return { items, revision, nextCursor: formatCursor(key(), { sequence, after: keyOf(last) }) };

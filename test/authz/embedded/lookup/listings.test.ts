@@ -60,6 +60,16 @@ test("a repeated page counts once", () => {
   expect(numbers.evaluations).toEqual({ 150000: 1 });
 });
 
+test("the last page of a listing can be repeated without an evaluation", () => {
+  const numbers = new Numbers();
+  const { nextCursor } = numbers.page(4);
+  for (let time = 0; time < 3; time++) {
+    const { items, nextCursor: after } = numbers.page(4, 1, nextCursor);
+    expect([items, after]).toEqual([["0000002", "0000003"], undefined]);
+  }
+  expect(numbers.evaluations).toEqual({ 4: 1 });
+});
+
 test("at most eight listings are kept", () => {
   const numbers = new Numbers();
   const counts = Array.from({ length: 9 }, (_, index) => 10 + index);
