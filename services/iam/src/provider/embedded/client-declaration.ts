@@ -20,9 +20,9 @@ export interface ClientDeclaration {
   readonly secret?: string;
   /** Its public keys, for `private_key_jwt`. */
   readonly publicKeys?: readonly JsonWebKey[];
-  /** Where people come back to after login; compared exactly. */
+  /** Where people come back to after login; compared exactly, except for the ports of native applications. */
   readonly redirectUris: readonly string[];
-  /** Where people come back to after logout; compared exactly. */
+  /** Where people come back to after logout; compared likewise. */
   readonly postLogoutRedirectUris: readonly string[];
   /** Where it is notified that a session has ended. */
   readonly backchannelLogoutUri?: string;

@@ -16,8 +16,8 @@ export function clientMetadata(client: ClientDeclaration): ClientMetadata {
   return {
     client_id: client.id,
     client_name: client.name,
-    // `native` would accept other ports of loopback addresses.
-    application_type: "web",
+    // `native` accepts any port of loopback addresses, and asks for consent each time.
+    application_type: isNative(client) ? "native" : "web",
     grant_types: [...new Set(client.flows.flatMap((flow) => GRANT_TYPES[flow]))],
     response_types: hasCode ? [RESPONSE_TYPE] : [],
     response_modes: [RESPONSE_MODE],
@@ -31,6 +31,28 @@ export function clientMetadata(client: ClientDeclaration): ClientMetadata {
       : { backchannel_logout_uri: client.backchannelLogoutUri }),
     backchannel_logout_session_required: client.backchannelLogoutUri !== undefined,
   } as ClientMetadata;
+}
+
+/**
+ * Whether it is an application on the machine of the person, which listens at whichever port is free (RFC 8252, 7.3). It
+ * says so by redirect URIs without a port, where no application listens, and has no secret, which it could not keep.
+ */
+function isNative(client: ClientDeclaration): boolean {
+  const { redirectUris, postLogoutRedirectUris, secret, publicKeys } = client;
+  return (
+    redirectUris.length > 0 &&
+    [...redirectUris, ...postLogoutRedirectUris].every(isLoopbackWithoutPort) &&
+    secret === undefined &&
+    publicKeys === undefined
+  );
+}
+
+/** As `oidc-provider` compares them without their ports. */
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+function isLoopbackWithoutPort(uri: string): boolean {
+  const { protocol, host } = new URL(uri);
+  return protocol === "http:" && LOOPBACK_HOSTS.has(host);
 }
 
 function authentication({ secret, publicKeys }: ClientDeclaration): Partial<ClientMetadata> {
