@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type * as client from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
-import { clientMetadata } from "../../../src/provider/embedded/client-metadata.ts";
-import { Browser } from "../../support/browser.ts";
-import { ALICE } from "../../support/memory-accounts.ts";
+import type { ClientDeclaration } from "../../../../src/provider/embedded/client-declaration.ts";
+import { clientMetadata } from "../../../../src/provider/embedded/client-metadata.ts";
+import { Browser } from "../../../support/browser.ts";
+import { ALICE } from "../../../support/memory-accounts.ts";
 import {
   begin,
   enter,
@@ -13,7 +13,7 @@ import {
   redeem,
   startProvider,
   stopAll,
-} from "../../support/provider-server.ts";
+} from "../../../support/provider-server.ts";
 
 const HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 const NATIVE: ClientDeclaration = {
