@@ -88,6 +88,24 @@ test("who refuses gives nothing [IDP-11]", async () => {
   });
 });
 
+test("a client is of a login once it has got something from it, not by its page", async () => {
+  const carol = { ...ALICE, id: randomUUID(), username: "carol", email: "carol@example.com" };
+  iam.accounts.add(carol);
+  const clients = async () =>
+    (await iam.provider.sessions.list(carol.id)).map((login) =>
+      login.clients.map(({ clientId }) => clientId),
+    );
+  const browser = new Browser(iam.origin);
+  const { url } = await begin(configuration);
+  const asked = await enter(browser, await browser.open(url.href), { username: "carol" });
+  expect(await clients()).toEqual([[]]);
+  await browser.submit(asked, { action: "cancel" });
+  expect(await clients()).toEqual([[]]);
+  const again = await browser.open((await begin(configuration)).url.href);
+  await browser.submit(again, { action: "consent" });
+  expect(await clients()).toEqual([[FOREIGN.id]]);
+});
+
 test("a form of the consent page that says nothing gives nothing", async () => {
   const browser = new Browser(iam.origin);
   const begun = await begin(configuration);
