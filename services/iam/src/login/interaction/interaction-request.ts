@@ -7,9 +7,6 @@ import {
 } from "svc-access/runtime";
 import { INTERACTION_PATH } from "../../config/provider-paths.ts";
 import type { BrowserIdentity } from "../../pages/browser-identity.ts";
-import type { FormPlace } from "../../pages/form-tokens.ts";
-import { personOf } from "../../pages/page-choices.ts";
-import type { PageView } from "../../pages/page-view.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
 import { passwordsQueueFull } from "../../people/accounts/password-login.ts";
@@ -20,21 +17,13 @@ import type { EmbeddedProvider } from "../../provider/embedded/embedded-provider
 import { recordEvent } from "../../provider/embedded/request/provider-events.ts";
 import { grantScopes } from "../../provider/embedded/tokens/load-grant.ts";
 import { CompletedLogins } from "./completed-logins.ts";
-import {
-  completedPage,
-  consentPage,
-  expiredPage,
-  type FormProblem,
-  loginPage,
-  unimplementedPage,
-} from "./interaction-pages.ts";
+import { completedPage, expiredPage, type FormProblem } from "./interaction-pages.ts";
 import { redirectUriOf, scopesOf } from "./interaction-parameters.ts";
+import { InteractionView } from "./interaction-view.ts";
 import { type LoginState, LoginSteps, type StepResult } from "./login-steps.ts";
-import { type StepPage, stepPage } from "./step-pages.ts";
 
 const WRONG: FormProblem = { text: "The user name or the password is wrong." };
 const FORM_EXPIRED: FormProblem = { text: "The form has expired. Send it again." };
-const LONGEST_NAME = 256;
 /** The answer of an authenticator takes a part of it. */
 const LONGEST_FORM = 64 * 1024;
 const BUSY: FormProblem = {
@@ -46,11 +35,9 @@ export class InteractionRequest {
   readonly #embedded: EmbeddedProvider;
   readonly #request: RawRequest;
   readonly #call: CallContext;
-  readonly #browser: BrowserIdentity;
+  readonly #view: InteractionView;
   /** Undefined where passwords are enough. */
   readonly #steps: LoginSteps | undefined;
-  /** The user name of a form that was not accepted: the person need not enter it again. */
-  #entered: string | undefined;
 
   constructor(
     embedded: EmbeddedProvider,
@@ -59,24 +46,24 @@ export class InteractionRequest {
     browser: BrowserIdentity,
   ) {
     this.#embedded = embedded;
-    this.#browser = browser;
     this.#request = request;
     this.#call = call;
     const { factors } = embedded.options;
     this.#steps = factors && new LoginSteps(factors.factors, factors.passwordVersion);
+    this.#view = new InteractionView(embedded, request, call, browser, this.#steps);
   }
 
   async respond(): Promise<RawResponse> {
     const { method } = this.#request;
     const interaction = await this.#interaction();
     // The cookie, which other sites cannot send with a POST, names the interaction too.
-    if (this.#isCrossSite()) return (await this.#view()).response(400, expiredPage());
+    if (this.#isCrossSite()) return (await this.#view.pageView()).response(400, expiredPage());
     if (interaction === undefined) return this.#over();
-    if (method === "GET" || method === "HEAD") return this.#page(interaction, 200);
+    if (method === "GET" || method === "HEAD") return this.#view.page(interaction, 200);
     if (method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", "use GET or POST");
     const form = await formFields(this.#request, LONGEST_FORM);
-    const data = this.#embedded.forms.dataOf(form, this.#placeOf(interaction));
-    if (data === undefined) return this.#page(interaction, 403, FORM_EXPIRED);
+    const data = this.#embedded.forms.dataOf(form, this.#view.placeOf(interaction));
+    if (data === undefined) return this.#view.page(interaction, 403, FORM_EXPIRED);
     if (form.get("action") === "cancel") {
       const error_description = "the login was cancelled";
       return this.#finish(interaction, { error: "access_denied", error_description });
@@ -89,7 +76,7 @@ export class InteractionRequest {
       case "consent":
         return this.#consent(interaction, form);
       default:
-        return this.#page(interaction, 501);
+        return this.#view.page(interaction, 501);
     }
   }
 
@@ -111,7 +98,7 @@ export class InteractionRequest {
     const uid = path.slice(INTERACTION_PATH.length + 1);
     const completed = this.#completed().find(headers, uid);
     const session = await this.#embedded.sessionOf(headers, this.#call);
-    const view = await this.#view();
+    const view = await this.#view.pageView();
     const isComplete = completed?.isCancelled === false && session?.accountId !== undefined;
     return isComplete
       ? view.response(200, completedPage(completed.start))
@@ -129,58 +116,13 @@ export class InteractionRequest {
     return isFromAnotherSite(this.#request, new URL(this.#embedded.issuer).origin);
   }
 
-  /** For whoever was logged in when the login began; who logs in now is not known yet. */
-  #view(interaction?: Interaction): Promise<PageView> {
-    const { design } = this.#embedded;
-    if (interaction !== undefined) {
-      const person = () => personOf(interaction.session?.accountId);
-      const locales = interaction.params["ui_locales"];
-      return design.personalView(this.#request, this.#call, { person, locales });
-    }
-    const person = () => this.#embedded.visitorOf(this.#request.headers, this.#call);
-    return design.personalView(this.#request, this.#call, { person });
-  }
-
-  async #page(
-    interaction: Interaction,
-    status: number,
-    problem?: FormProblem,
-  ): Promise<RawResponse> {
-    const leadsTo = redirectUriOf(interaction);
-    const client = await this.#clientName(interaction);
-    if (interaction.prompt.name === "login" && this.#steps !== undefined) {
-      const state = this.#steps.begin();
-      return this.#stepPage(interaction, { outcome: "page", status, state, ...given(problem) });
-    }
-    const token = this.#embedded.forms.issue(this.#placeOf(interaction));
-    const view = await this.#view(interaction);
-    switch (interaction.prompt.name) {
-      case "login": {
-        const username = this.#username(interaction);
-        return view.response(status, loginPage({ client, username, problem, leadsTo, token }));
-      }
-      case "consent": {
-        const account = await this.#embedded.options.accounts.find(
-          interaction.session?.accountId ?? "",
-        );
-        const username = account?.username ?? "";
-        return view.response(
-          status,
-          consentPage({ client, username, scopes: scopesOf(interaction), problem, leadsTo, token }),
-        );
-      }
-      default:
-        return view.response(501, unimplementedPage(`prompt=${interaction.prompt.name}`));
-    }
-  }
-
   async #login(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {
     const { accounts } = this.#embedded.options;
     const { clientAddress: address, signal, deadline } = this.#call;
     // Keyboards of phones add a space after a word that they complete; no user name has one at an end.
     const username = (form.get("username") ?? "").trim();
     const password = form.get("password") ?? "";
-    this.#entered = username;
+    this.#view.entered = username;
     const client = String(interaction.params["client_id"]);
     const result = await accounts.authenticate({
       username,
@@ -199,7 +141,7 @@ export class InteractionRequest {
       case "wrong":
         // What was typed as the user name may be a password.
         await this.#failed({ event: "login.failed", details: { client } });
-        return this.#page(interaction, 401, WRONG);
+        return this.#view.page(interaction, 401, WRONG);
       case "slowed": {
         await this.#failed({ event: "login.slowed", details: { client } });
         const seconds = retrySeconds(result);
@@ -207,12 +149,12 @@ export class InteractionRequest {
           text: "There were too many failed attempts. Try again in {seconds} s.",
           values: { seconds },
         };
-        const { headers, ...page } = await this.#page(interaction, 429, problem);
+        const { headers, ...page } = await this.#view.page(interaction, 429, problem);
         return { ...page, headers: { ...headers, "Retry-After": String(seconds) } };
       }
       case "busy": {
         this.#request.nameCause(passwordsQueueFull());
-        const { headers, ...page } = await this.#page(interaction, 503, BUSY);
+        const { headers, ...page } = await this.#view.page(interaction, 503, BUSY);
         return { ...page, headers: { ...headers, "Retry-After": "5" } };
       }
     }
@@ -254,7 +196,7 @@ export class InteractionRequest {
         recordEvent(options, { ...event, riskLevel, details });
       }
     }
-    if (result.outcome === "page") return this.#stepPage(interaction, result);
+    if (result.outcome === "page") return this.#view.stepPage(interaction, result);
     const { accountId, passwordVersion } = result.first;
     // The browser may come back for it much later.
     const ts = result.time ?? Math.floor(Date.now() / 1000);
@@ -263,27 +205,11 @@ export class InteractionRequest {
     return this.#finish(interaction, { login });
   }
 
-  async #stepPage(interaction: Interaction, result: StepPage): Promise<RawResponse> {
-    const { factors } = this.#embedded.options;
-    if (factors === undefined) throw new Error("a login has a second step without second factors");
-    const { status, retryAfterSeconds: seconds } = result;
-    const data = JSON.stringify(result.state);
-    const page = await stepPage(factors.factors, this.#embedded.options.accounts, result, {
-      client: await this.#clientName(interaction),
-      username: this.#username(interaction),
-      problem: result.problem,
-      leadsTo: redirectUriOf(interaction),
-      token: this.#embedded.forms.issue(this.#placeOf(interaction), data),
-    });
-    const headers = seconds === undefined ? {} : { "Retry-After": String(seconds) };
-    return (await this.#view(interaction)).response(status, page, headers);
-  }
-
   async #consent(interaction: Interaction, form: URLSearchParams): Promise<RawResponse> {
     const accountId = interaction.session?.accountId;
     const clientId = String(interaction.params["client_id"]);
     if (form.get("action") !== "consent" || accountId === undefined) {
-      return this.#page(interaction, 400);
+      return this.#view.page(interaction, 400);
     }
     const { provider } = await this.#embedded.current();
     const known =
@@ -328,21 +254,6 @@ export class InteractionRequest {
     });
     return redirectResponse(location, { "Set-Cookie": lines });
   }
-
-  /** What the field of the user name has at first. */
-  #username({ params }: Interaction): string {
-    return (this.#entered ?? String(params["login_hint"] ?? "")).slice(0, LONGEST_NAME);
-  }
-
-  /** Other hosts of the domain can give a browser the cookie of an interaction, so its id alone is not enough. */
-  #placeOf({ uid, prompt }: Interaction): FormPlace {
-    return { form: prompt.name, browser: `${this.#browser.hash} ${uid}` };
-  }
-
-  async #clientName({ params }: Interaction): Promise<string> {
-    const clients = clientsOf(this.#embedded.options);
-    return clients.find(({ id }) => id === params["client_id"])?.name ?? "";
-  }
 }
 
 function isNotFound(error: unknown): boolean {
@@ -352,8 +263,4 @@ function isNotFound(error: unknown): boolean {
 /** Whether a person has completed the login, and the browser has not come back for it. */
 function isCompletedBy({ result }: Interaction, { first }: LoginState): boolean {
   return first !== undefined && result?.login?.accountId === first.accountId;
-}
-
-function given(problem: FormProblem | undefined) {
-  return problem === undefined ? {} : { problem };
 }

@@ -1,58 +1,30 @@
-import { type Job, type RawResponse, ServiceError } from "svc-access/runtime";
-import { OWN_ACCOUNT_PATH, PROVIDER_PATH } from "../../config/provider-paths.ts";
+import type { Job, RawResponse } from "svc-access/runtime";
+import { PROVIDER_PATH } from "../../config/provider-paths.ts";
 import { OutsideValues } from "../../ground/secrets/outside-values.ts";
 import { ProviderDatabase } from "../../ground/store/provider-database.ts";
 import { ProviderDocuments } from "../../ground/store/provider-documents.ts";
 import type { Rotation } from "../../ground/store/provider-keys.ts";
 import { BrowserIdentity } from "../../pages/browser-identity.ts";
 import { cookieOf, type RequestHeaders } from "../../pages/cookie-values.ts";
-import { foreignFormPage, slowedResponse } from "../../pages/error-pages.ts";
 import { FormTokens } from "../../pages/form-tokens.ts";
 import { type PagePerson, personOf } from "../../pages/page-choices.ts";
 import { PageDesign } from "../../pages/page-design.ts";
-import type { PageView } from "../../pages/page-view.ts";
-import { deviceDonePage } from "../../pages/provider-pages.ts";
-import { redirectResponse } from "../../pages/redirect-response.ts";
-import { formParameters } from "../../pages/sent-forms.ts";
 import { FailedAttempts } from "../../people/accounts/throttle/failed-attempts.ts";
 import type { LoginSession } from "../../people/sessions/login-session.ts";
 import { Revocations } from "../../people/sessions/revocations.ts";
 import { Sessions } from "../../people/sessions/sessions.ts";
 import type { ProviderCall } from "../identity-provider.ts";
 import type { ProviderStores } from "./adapter/provider-stores.ts";
-import { hasApprovedDevice } from "./device-approvals.ts";
-import { DeviceStarts, deviceStartRefused, UserCodeAttempts } from "./device-limits.ts";
+import { DeviceStarts, UserCodeAttempts } from "./device-limits.ts";
 import { type EmbeddedProviderOptions, sessionCookieName } from "./embedded-options.ts";
+import { type EndpointParts, EndpointRequest } from "./endpoint-request.ts";
 import { LogoutNotices } from "./logout-notices.ts";
 import { notifyClients } from "./notify-clients.ts";
-import { isForeignForm } from "./own-forms.ts";
 import { type Instance, ProviderInstances } from "./provider-instances.ts";
 import { providerJobs } from "./provider-jobs.ts";
-import {
-  DEVICE_DONE_PATH,
-  DEVICE_START_PATH,
-  endpointPath,
-  evadesLimit,
-  KEY_SET_ENDPOINT,
-  LOGOUT_ENDPOINT,
-  LOGOUT_FORM_PATH,
-  SENT_AS_FORM,
-  USER_CODE_PATH,
-} from "./request/endpoints.ts";
-import { refuseSecondAuthentication } from "./request/one-authentication.ts";
-import { otherMethod } from "./request/other-methods.ts";
-import { refuseLongParameters } from "./request/parameter-limits.ts";
 import { recordEvent } from "./request/provider-events.ts";
-import { freshRequest, hold, type ProviderRequest, queryOf } from "./request/provider-request.ts";
+import type { ProviderRequest } from "./request/provider-request.ts";
 import { type RequestScope, requestScope } from "./request/request-scope.ts";
-import { asAddress, formOfClient } from "./request/sent-as-form.ts";
-import { presentTokenOf } from "./tokens/presented-token.ts";
-
-/** What public pages of other origins may read, and browsers keep for a while. */
-const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
-
-/** When to try again while the clock is wrong. */
-const CLOCK_SECONDS = 5;
 
 /**
  * The embedded OpenID provider: `oidc-provider` over the local accounts. Its state is in the database, so
@@ -78,8 +50,7 @@ export class EmbeddedProvider {
   readonly notices: LogoutNotices;
   readonly #stores: ProviderStores;
   readonly #instances: ProviderInstances;
-  readonly #userCodes: UserCodeAttempts;
-  readonly #deviceStarts: DeviceStarts;
+  readonly #parts: EndpointParts;
   /** The failures that anybody can cause, for the audit. */
   readonly attempts: FailedAttempts;
 
@@ -98,8 +69,11 @@ export class EmbeddedProvider {
     this.sessions = new Sessions(opened, this.revocations, now);
     this.#stores = { documents, sessions: this.sessions, revocations: this.revocations };
     this.#instances = new ProviderInstances(this.#options, opened, this.#stores, this);
-    this.#userCodes = new UserCodeAttempts(database, now);
-    this.#deviceStarts = new DeviceStarts(database, now);
+    this.#parts = {
+      instances: this.#instances,
+      userCodes: new UserCodeAttempts(database, now),
+      deviceStarts: new DeviceStarts(database, now),
+    };
   }
 
   /** The issuer of the tokens. */
@@ -265,112 +239,8 @@ export class EmbeddedProvider {
     return personOf((await this.sessionOf(headers, call))?.accountId);
   }
 
-  /** The view of a page that `oidc-provider` does not show. */
-  #viewOf(headers: RequestHeaders, call: ProviderCall): Promise<PageView> {
-    const person = () => this.visitorOf(headers, call);
-    return this.design.personalView({ headers, query: new URLSearchParams() }, call, { person });
-  }
-
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
-  async handle(request: ProviderRequest, call: ProviderCall): Promise<RawResponse | undefined> {
-    const { incoming, response, method } = request;
-    const sentPath = request.path.slice(PROVIDER_PATH.length) || "/";
-    const path = endpointPath(sentPath);
-    if (evadesLimit(sentPath)) {
-      throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
-    }
-    // A token of a clock that is ahead would count long after its login was ended.
-    if (this.#options.clock?.problem !== undefined && !CACHEABLE.test(path)) {
-      throw new ServiceError("UNAVAILABLE", "the clock of this process is wrong", {
-        retryAfterSeconds: CLOCK_SECONDS,
-      });
-    }
-    // Who gets a key set that lacks a key refuses the tokens of other replicas.
-    if (path === KEY_SET_ENDPOINT && this.#instances.missing !== undefined) {
-      throw this.#instances.missing;
-    }
-    const browser = this.browserOf(request.headers);
-    const { headers } = request;
-    const view = () => this.#viewOf(headers, call);
-    const failed = { path: request.path, headers, requestId: call.requestId ?? "" };
-    const other = await otherMethod(path, method, failed, view);
-    if (other !== undefined) return other;
-    const isSentAsForm = method === "POST" && SENT_AS_FORM.has(path);
-    const form = isSentAsForm
-      ? await formOfClient(request)
-      : method === "POST"
-        ? formParameters(await request.body())
-        : undefined;
-    refuseLongParameters(path, form ?? new URLSearchParams(queryOf(incoming.url ?? "")));
-    refuseSecondAuthentication(path, form, incoming.headers.authorization);
-    if (isSentAsForm && form !== undefined) return asAddress(path, form);
-    const session = () => this.sessionOf(headers, call);
-    const sessionUid = async () => (await session())?.uid;
-    if (
-      form !== undefined &&
-      (await isForeignForm(this.forms, path, { form, browser, sessionUid }))
-    ) {
-      const isLogout = path === LOGOUT_FORM_PATH;
-      // Such as after a double click, whose first answer the browser did not show.
-      if (isLogout && (await session())?.accountId === undefined) {
-        return redirectResponse(`${PROVIDER_PATH}${LOGOUT_ENDPOINT}`);
-      }
-      const again = isLogout ? LOGOUT_ENDPOINT : USER_CODE_PATH;
-      return (await view()).response(403, foreignFormPage(`${PROVIDER_PATH}${again}`));
-    }
-    // `oidc-provider` would end the tokens of one client, and say that the person is logged out.
-    if (path === LOGOUT_FORM_PATH && !form?.get("logout"))
-      return redirectResponse(OWN_ACCOUNT_PATH);
-    if (path === DEVICE_DONE_PATH) {
-      const query = new URLSearchParams(queryOf(incoming.url ?? ""));
-      return hasApprovedDevice(this.forms, query, browser)
-        ? (await view()).response(200, deviceDonePage())
-        : redirectResponse(`${PROVIDER_PATH}${USER_CODE_PATH}`);
-    }
-    if (method === "POST" && path === DEVICE_START_PATH) {
-      const seconds = await this.#deviceStarts.begin(call.clientAddress);
-      if (seconds !== undefined) {
-        await this.attempts.record(call, {
-          event: "login.slowed",
-          details: { reason: "device_starts" },
-        });
-        return deviceStartRefused(seconds);
-      }
-    }
-    const isUserCode = path === USER_CODE_PATH && form?.has("user_code") === true;
-    if (isUserCode) {
-      const seconds = await this.#userCodes.begin(call.clientAddress);
-      if (seconds !== undefined) {
-        await this.attempts.record(call, {
-          event: "login.slowed",
-          details: { reason: "user_codes" },
-        });
-        return slowedResponse(await view(), seconds);
-      }
-    }
-    const instance = await this.current();
-    const { now = Date.now } = this.#options;
-    const own = { issuer: this.issuer, keys: instance.keys, revocations: this.revocations, now };
-    const { presented, sent } = await presentTokenOf(path, form, own);
-    const query = queryOf(incoming.url ?? "");
-    const fresh = freshRequest({ incoming, url: `${path}${query}`, form: sent });
-    if (!CACHEABLE.test(path)) response.setHeader("Cache-Control", "no-store");
-    const userAgent = request.headers.all("user-agent").join();
-    const scope = {
-      call,
-      browser,
-      userAgent,
-      ...(presented === undefined ? {} : { presented }),
-      ...(path === USER_CODE_PATH && form !== undefined && { ownXsrf: form.get("xsrf") ?? "" }),
-      ...(request.nameCause && { nameCause: (error: unknown) => request.nameCause?.(error) }),
-    };
-    await this.within(scope, async () => {
-      const ended = hold(response);
-      await instance.callback(fresh, response);
-      const isFound = requestScope.getStore()?.hasFoundUserCode === true;
-      if (isUserCode && isFound) await this.#userCodes.succeeded(call.clientAddress);
-      await ended;
-    });
-    return undefined;
+  handle(request: ProviderRequest, call: ProviderCall): Promise<RawResponse | undefined> {
+    return new EndpointRequest(this, this.#parts, request, call).respond();
   }
 }
