@@ -2,7 +2,8 @@
 import { type AuthorizationEngine, AuthzError, type Page } from "svc-access/authz";
 import { expect, test } from "vitest";
 import type { ListPosition, ListTokens } from "../../../src/api/relationships/list-token.ts";
-import { MOST_SKIPS, RelationshipList } from "../../../src/api/relationships/relationship-list.ts";
+import { RelationshipList } from "../../../src/api/relationships/relationship-list.ts";
+import { MOST_SKIPS } from "../../../src/api/relationships/relationship-reads.ts";
 import { formatRelationship } from "../../../src/rights/relationships.ts";
 
 const LENGTH = (2 * MOST_SKIPS + 5) * 1000;
