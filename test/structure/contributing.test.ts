@@ -169,6 +169,7 @@ describe("docs/contributing.md", () => {
       "An engine",
       "A configuration key",
       "A metric",
+      "A language of the pages",
       "A service",
     ]);
   });

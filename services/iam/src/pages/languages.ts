@@ -1,8 +1,13 @@
-/** The languages of the pages, in which their texts are complete; the first one is that of their source. */
-export const LANGUAGES = ["en", "de"] as const;
+import { MESSAGES } from "./messages/messages.ts";
 
 /** A language of the pages, as in BCP 47. */
-export type Language = (typeof LANGUAGES)[number];
+export type Language = keyof typeof MESSAGES;
+
+/** The languages of the pages, in which their texts are complete. */
+export const LANGUAGES = Object.keys(MESSAGES) as readonly Language[];
+
+/** The language of who wishes none that the pages have. */
+export const SOURCE_LANGUAGE: Language = "en";
 
 /** No browser sends more. */
 const LONGEST = 512;

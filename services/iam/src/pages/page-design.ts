@@ -1,5 +1,5 @@
 import type { CallContext, RawRequest } from "svc-access/runtime";
-import { acceptedLanguages, LANGUAGES, languageOf, uiLocales } from "./languages.ts";
+import { acceptedLanguages, languageOf, SOURCE_LANGUAGE, uiLocales } from "./languages.ts";
 import { choiceOf, type FindPerson, type PageChoice, type PageChoices } from "./page-choices.ts";
 import { PageIcon } from "./page-icon.ts";
 import { type PageBrand, PageView } from "./page-view.ts";
@@ -77,7 +77,7 @@ export class PageDesign {
   ): PageView {
     const accepted = acceptedLanguages(headers.all("accept-language").join(","));
     const wishes = [...uiLocales(locales), ...(chosen === undefined ? [] : [chosen]), ...accepted];
-    const texts = new Texts(languageOf(wishes) ?? LANGUAGES[0]);
+    const texts = new Texts(languageOf(wishes) ?? SOURCE_LANGUAGE);
     return new PageView(this.#brand, { texts, requestId, theme });
   }
 }

@@ -1,17 +1,11 @@
 import { Html, type HtmlValue, html } from "./html.ts";
 import type { Language } from "./languages.ts";
-import german from "./messages/de.json" with { type: "json" };
+import { MESSAGES, type MessageKey } from "./messages/messages.ts";
 
-/** A text of the pages: its English form, with `{name}` for values. A language has a message file with all of them. */
-export type MessageKey = keyof typeof german;
+export type { MessageKey } from "./messages/messages.ts";
 
 /** What is put into a text, by the names in it. It is escaped unless it is HTML. */
 export type TextValues = Readonly<Record<string, HtmlValue>>;
-
-const MESSAGES: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
-  en: {},
-  de: german,
-};
 
 /** The texts of pages in one language. */
 export class Texts {
@@ -20,7 +14,7 @@ export class Texts {
 
   constructor(language: Language) {
     this.language = language;
-    this.#messages = MESSAGES[language];
+    this.#messages = MESSAGES[language] ?? {};
   }
 
   /**

@@ -1,7 +1,10 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { html } from "../../src/pages/html.ts";
-import { acceptedLanguages, languageOf, uiLocales } from "../../src/pages/languages.ts";
+import { acceptedLanguages, LANGUAGES, languageOf, uiLocales } from "../../src/pages/languages.ts";
 import german from "../../src/pages/messages/de.json" with { type: "json" };
+import { MESSAGES } from "../../src/pages/messages/messages.ts";
 import { PageDesign } from "../../src/pages/page-design.ts";
 import { Texts } from "../../src/pages/texts.ts";
 import {
@@ -31,12 +34,12 @@ test("an endless list of languages is read in part", () => {
 
 test.each<[locales: unknown, header: string, language: string]>([
   [null, "", "en"],
-  [null, "fr, *", "en"],
+  [null, "tlh, *", "en"],
   [null, "__proto__", "en"],
   [null, "DE-ch", "de"],
   ["de", "en", "de"],
-  ["fr de-AT", "en", "de"],
-  ["fr", "de", "de"],
+  ["tlh de-AT", "en", "de"],
+  ["tlh", "de", "de"],
   [["de"], "", "en"],
 ])(
   "with ui_locales %j and Accept-Language %j a page is in %s [PAGE-3]",
@@ -51,6 +54,67 @@ test("no wish is of a language that the pages have", () => {
   expect(languageOf(["", "-de", "english", "d"])).toBeUndefined();
 });
 
+/** What is wrong with the texts of a language, each with its English form. */
+function problemsOf(messages: Readonly<Record<string, unknown>>): string[] {
+  const valuesOf = (text: string) =>
+    [...text.matchAll(/\{[^{}]*\}?/g)].map(([name]) => name).sort();
+  const missing = Object.keys(german).filter((english) => !Object.hasOwn(messages, english));
+  const wrong = Object.entries(messages).flatMap(([english, text]) => {
+    if (!Object.hasOwn(german, english)) return [`no page has: ${english}`];
+    if (typeof text !== "string" || text.trim() === "") return [`no text: ${english}`];
+    const [those, these] = [valuesOf(english), valuesOf(text)].map((names) => names.join(" "));
+    return those === these ? [] : [`${these || "no value"} in place of ${those}: ${english}`];
+  });
+  return [...missing.map((english) => `missing: ${english}`), ...wrong];
+}
+
+const others = LANGUAGES.filter((language) => MESSAGES[language] !== undefined);
+
+test.each(others)("the language %s has each text, with the same values [PAGE-3]", (language) => {
+  expect(problemsOf(MESSAGES[language] ?? {})).toEqual([]);
+});
+
+test.each(LANGUAGES)("%s is the tag of a language that wishes are matched with", (language) => {
+  expect(languageOf([`${language}-001`])).toBe(language);
+  expect(new Intl.DisplayNames("en", { type: "language" }).of(language)).not.toBe(language);
+});
+
+test("each file of messages is that of a language", () => {
+  const folder = join(import.meta.dirname, "../../src/pages/messages");
+  const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
+  expect(files.sort()).toEqual(others.map((language) => `${language}.json`).sort());
+});
+
+test.each<[what: string, change: Readonly<Record<string, unknown>>, problem: string]>([
+  ["a number", { Cancel: 7 }, "no text: Cancel"],
+  ["nothing", { Cancel: null }, "no text: Cancel"],
+  ["an empty text", { Cancel: " " }, "no text: Cancel"],
+  ["no text", { Cancel: undefined }, "no text: Cancel"],
+  ["a text that no page has", { Cancle: "Annuler" }, "no page has: Cancle"],
+  [
+    "another value",
+    { "Continue to {client}": "Continuer vers {klient}" },
+    "{klient} in place of {client}: Continue to {client}",
+  ],
+  [
+    "a value that does not end",
+    { "Continue to {client}": "Continuer vers {client" },
+    "{client in place of {client}: Continue to {client}",
+  ],
+  [
+    "no value",
+    { "Continue to {client}": "Continuer" },
+    "no value in place of {client}: Continue to {client}",
+  ],
+])("a language with %s is refused [PAGE-3]", (_, change, problem) => {
+  expect(problemsOf({ ...german, ...change })).toEqual([problem]);
+});
+
+test("a language without a text is refused [PAGE-3]", () => {
+  const { Cancel, ...rest } = german;
+  expect(problemsOf(rest)).toEqual(["missing: Cancel"]);
+});
+
 describe("texts in German", () => {
   const { say, translate, date } = new Texts("de");
 
@@ -59,12 +123,6 @@ describe("texts in German", () => {
     expect(say("{client} asks {username} for:", values).text).toBe(
       "&lt;b&gt;&amp; bittet <i>&lt;</i> um:",
     );
-  });
-
-  test.each(Object.entries(german))("%j has the same values [PAGE-3]", (english, text) => {
-    const names = (one: string) => [...one.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
-    expect(names(text)).toEqual(names(english));
-    expect(text).not.toBe("");
   });
 
   test("one that is not known remains English, also with a hostile name", () => {

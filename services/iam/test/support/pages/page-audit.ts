@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { Device, Tab } from "../../../../../test/support/browser/tab.ts";
-import german from "../../../src/pages/messages/de.json" with { type: "json" };
+import { MESSAGES } from "../../../src/pages/messages/messages.ts";
 import { AUDITED_PAGES } from "./audited-pages.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -52,7 +52,8 @@ async function findingsOf(tab: Tab): Promise<readonly string[]> {
 async function expectTitle(tab: Tab, name: string): Promise<void> {
   const [, title] = AUDITED_PAGES[name] ?? expect.fail(`${name} is missing in AUDITED_PAGES`);
   const shown = await tab.evaluate<string>('document.querySelector("h1").innerText');
-  const fits = [title, (german as Record<string, string>)[title] ?? ""].some((text) => {
+  const all = Object.values(MESSAGES).map((texts: Readonly<Record<string, string>> = {}) => texts);
+  const fits = [title, ...all.map((texts) => texts[title] ?? "")].some((text) => {
     const [before = "", after] = text.split(/\{\w+\}/);
     return after === undefined ? shown === text : shown.startsWith(before) && shown.endsWith(after);
   });
