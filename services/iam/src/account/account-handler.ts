@@ -19,7 +19,7 @@ import { type MessageKey, Texts } from "../pages/texts.ts";
 import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
 import type { Visitors } from "../people/sessions/visitors.ts";
 import { requestError } from "../provider/embedded/request/provider-failure.ts";
-import { notLoggedInPage, sectionPage, sectionPath } from "./account-pages.ts";
+import { notLoggedInPage, notSavedPage, sectionPage, sectionPath } from "./account-pages.ts";
 import type { AccountSection, AccountVisit } from "./account-section.ts";
 
 /** What the pages of the own account need. */
@@ -68,19 +68,21 @@ class AccountRequest {
     const section = sections.find((one) => sectionPath(one) === path);
     if (section === undefined)
       throw new ServiceError("RESOURCE_NOT_FOUND", "there is no such page");
-    if (query.has("error")) {
-      return (await this.#view()).response(403, notLoggedInPage());
-    }
+    if (query.has("error")) return this.#cancelled();
     // The way back from a login, whose code nobody needs.
     if (query.has("code")) return redirectResponse(this.#returnPath(query.get("state")));
     // Before the login is checked: a form may come slowly, and the login may end meanwhile.
     const form = method === "POST" ? await this.#sentForm() : undefined;
-    if (form === "of nobody") return this.#logIn(section);
+    if (form === "of nobody") return this.#notSaved(section);
     const found = await this.#visit(section);
-    if (found === undefined) return this.#logIn(section);
+    if (found === undefined) {
+      return form === undefined ? this.#logIn(section) : this.#notSaved(section);
+    }
     const { visit, view } = found;
     const isFresh = visit.visitor.loginTime > Date.now() - FRESH_SECONDS * 1000;
-    if (section.needsFreshLogin === true && !isFresh) return this.#logIn(section, FRESH_SECONDS);
+    if (section.needsFreshLogin === true && !isFresh) {
+      return form === undefined ? this.#logIn(section, FRESH_SECONDS) : this.#notSaved(section);
+    }
     if (form === undefined) {
       const shown = await section.show(visit);
       const done = forms.dataOf(query, doneAt(section, visit.visitor.browser), DONE) ?? "";
@@ -88,6 +90,21 @@ class AccountRequest {
       return view.response(200, sectionPage({ section, sections, message, ...shown }));
     }
     return this.#act(section, visit, view, form);
+  }
+
+  /** The answer to a login that was cancelled, by somebody who may be logged in all the same. */
+  async #cancelled(): Promise<RawResponse> {
+    const [first] = this.#options.sections;
+    // Not to what needs a login of the last minutes: that was cancelled.
+    if (first !== undefined && (await this.#person()) !== undefined) {
+      return redirectResponse(sectionPath(first));
+    }
+    return (await this.#view()).response(403, notLoggedInPage());
+  }
+
+  /** The answer to a form whose login has ended, or is too long ago. Nobody else may read what is in it. */
+  async #notSaved(section: AccountSection): Promise<RawResponse> {
+    return (await this.#view()).response(403, notSavedPage(sectionPath(section)));
   }
 
   /** Of a page of whoever may be logged in: also a new login may be cancelled. */
@@ -119,7 +136,7 @@ class AccountRequest {
       return view.response(403, sectionPage({ section, sections, isProblem: true, ...shown }));
     }
     const result = await section.act(visit, form);
-    if ("isLoggedOut" in result) return this.#logIn(section);
+    if ("isLoggedOut" in result) return this.#notSaved(section);
     if ("done" in result) {
       const token = forms.issue(doneAt(section, visit.visitor.browser), result.done);
       return redirectResponse(`${sectionPath(section)}?${new URLSearchParams({ [DONE]: token })}`);
@@ -132,13 +149,22 @@ class AccountRequest {
     return view.response(status, page, headers);
   }
 
-  async #visit(section: AccountSection) {
-    const { visitors, accounts, preferences, forms, design } = this.#options;
+  /** Who is logged in, and may see the own account. */
+  async #person() {
+    const { visitors, accounts, hasFactor } = this.#options;
     const visitor = await visitors.find(this.#request.headers, this.#call);
     const account = visitor && (await accounts.find(visitor.accountId));
     if (visitor === undefined || account === undefined || account.disabled) return undefined;
     // A session from before the factor was added is that of anybody who knew the password.
-    if (!visitor.usedFactor && (await this.#options.hasFactor(account.id))) return undefined;
+    if (!visitor.usedFactor && (await hasFactor(account.id))) return undefined;
+    return { visitor, account };
+  }
+
+  async #visit(section: AccountSection) {
+    const { visitors, preferences, forms, design } = this.#options;
+    const person = await this.#person();
+    if (person === undefined) return undefined;
+    const { visitor, account } = person;
     const chosen = await preferences.chosenBy(`user:${account.id}`);
     const { language, theme } = pageChoiceOf(chosen);
     const view = design.view(this.#request, this.#call).preferring({

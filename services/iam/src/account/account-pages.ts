@@ -48,3 +48,13 @@ export function notLoggedInPage(): Page {
     body: html`<p><a class="button" href="${OWN_ACCOUNT_PATH}">${say("Log in again")}</a></p>`,
   });
 }
+
+/** The page after a form whose login has ended. @param path of the section with the form */
+export function notSavedPage(path: string): Page {
+  return ({ say }) => ({
+    title: say("Your login has ended"),
+    isProblem: true,
+    body: html`<p>${say("What you sent was not done. Log in again, and repeat it.")}</p>
+<p><a class="button" href="${path}">${say("Log in again")}</a></p>`,
+  });
+}

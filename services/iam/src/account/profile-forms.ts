@@ -18,6 +18,7 @@ export interface ProfileValues {
   readonly displayName: string;
   readonly avatarUrl: string;
   readonly etag: string;
+  /** Empty: as the browser asks for. */
   readonly language: string;
   readonly timeZone: string;
   readonly theme: Theme;
@@ -94,7 +95,7 @@ ${formToken(values.token)}
 ${select({
   name: "language",
   label: say("Language"),
-  options: languages(values.language),
+  options: [["", say("As the browser")], ...languages(values.language)],
   chosen: values.language,
   problem: problemOf("language"),
 })}
@@ -182,7 +183,8 @@ ${options.map(([value, text]) => html`<option value="${value}"${value === chosen
 
 /** Each by its own name. A language that only other frontends have remains. */
 function languages(chosen: string): Option[] {
-  return [...new Set<string>([...LANGUAGES, chosen])].map((tag) => [
+  const tags = new Set<string>([...LANGUAGES, chosen].filter((tag) => tag !== ""));
+  return [...tags].map((tag) => [
     tag,
     new Intl.DisplayNames(tag, { type: "language" }).of(tag) ?? tag,
   ]);

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import type { CallContext } from "svc-access/runtime";
 import { ServiceError } from "svc-access/runtime";
 import {
@@ -21,7 +22,7 @@ import { type ProfileValues, preferenceProblems, profileForms } from "./profile-
 /** What the profile needs. */
 export interface ProfileSectionOptions {
   readonly accounts: Pick<LocalAccounts, "changeProfile">;
-  readonly preferences: Pick<CurrentPreferences, "getOf" | "updateOf">;
+  readonly preferences: Pick<CurrentPreferences, "getOf" | "chosenBy" | "updateOf">;
 }
 
 const CHANGED: MessageKey =
@@ -91,15 +92,18 @@ export class ProfileSection implements AccountSection {
   async #savePreferences(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
     const { account, call } = visit;
     const stored = await this.#values(visit);
-    const sent = preferencesOf(form);
+    const sent = preferencesOf(form, stored);
     const problems = preferenceProblems(sent, stored);
     const values = { ...stored, ...choicesOf(form, stored) };
     if (Object.values(problems).includes(true)) {
       return { status: 400, body: profileForms({ ...values, problems }) };
     }
-    const preferences = create(UserPreferencesSchema, sent);
+    const { language, timeZone, theme } = values;
+    const preferences = create(UserPreferencesSchema, { language, timeZone, theme });
+    // An empty language is one, too.
+    const updateMask = create(FieldMaskSchema, { paths: ["language", "time_zone", "theme"] });
     try {
-      await this.#options.preferences.updateOf(subjectOf(visit), { preferences });
+      await this.#options.preferences.updateOf(subjectOf(visit), { preferences, updateMask });
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "FAILED_PRECONDITION") throw error;
       return { status: 400, body: profileForms({ ...values, problem: CHANGED }) };
@@ -110,9 +114,11 @@ export class ProfileSection implements AccountSection {
 
   async #values(visit: AccountVisit): Promise<ProfileValues> {
     const { account, token } = visit;
-    const stored = (await this.#options.preferences.getOf(subjectOf(visit))) as UserPreferences;
+    const { preferences } = this.#options;
+    const stored = (await preferences.getOf(subjectOf(visit))) as UserPreferences;
+    const { language } = await preferences.chosenBy(subjectOf(visit));
     const { username, email, displayName, avatarUrl, etag } = account;
-    const { language, timeZone, theme } = stored;
+    const { timeZone, theme } = stored;
     return { username, email, displayName, avatarUrl, etag, language, timeZone, theme, token };
   }
 }
@@ -125,9 +131,9 @@ function profileOf(form: URLSearchParams) {
   return { displayName: form.get("display_name") ?? "", avatarUrl: form.get("avatar_url") ?? "" };
 }
 
-function preferencesOf(form: URLSearchParams) {
+function preferencesOf(form: URLSearchParams, stored: ProfileValues) {
   return {
-    language: form.get("language") ?? "",
+    language: form.get("language") ?? stored.language,
     timeZone: form.get("time_zone") ?? "",
     theme: (Number(form.get("theme")) || Theme.SYSTEM) as Theme,
   };
@@ -135,10 +141,10 @@ function preferencesOf(form: URLSearchParams) {
 
 /** The preferences of a form that can be chosen; in place of the others those that are stored. */
 function choicesOf(form: URLSearchParams, stored: ProfileValues) {
-  const sent = preferencesOf(form);
+  const sent = preferencesOf(form, stored);
   const isWrong = preferenceProblems(sent, stored);
   return {
-    language: (isWrong.language ? "" : sent.language) || stored.language,
+    language: isWrong.language ? stored.language : sent.language,
     timeZone: (isWrong.timeZone ? "" : sent.timeZone) || stored.timeZone,
     theme: isWrong.theme ? stored.theme : sent.theme,
   };

@@ -39,11 +39,13 @@ test.each(["", "/password", "/sessions"])(
     for (const cookie of [undefined, "", "x", "a".repeat(43)]) {
       const browser = new Browser(iam.origin);
       if (cookie !== undefined) browser.setCookie("iam_session", cookie);
-      for (const method of ["GET", "POST"]) {
-        const response = await browser.request(at(path), { method });
-        expect(response.status).toBe(303);
-        expect(response.headers.get("location")).toMatch(`${iam.origin}/v1/iam/oidc/auth?`);
-      }
+      const response = await browser.request(at(path));
+      expect(response.status).toBe(303);
+      expect(response.headers.get("location")).toMatch(`${iam.origin}/v1/iam/oidc/auth?`);
+      const sent = await browser.request(at(path), { method: "POST" });
+      const page = await sent.text();
+      expect([sent.status, page]).toEqual([403, expect.stringContaining("Your login has ended")]);
+      expect(page).toContain(`<a class="button" href="${new URL(at(path), iam.origin).pathname}">`);
     }
   },
 );

@@ -98,6 +98,10 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium [PAGE-2, PAGE-4]", (
     await auditPage(tab, "sessions");
     await tab.click('button[value="all"]');
     expect(await tab.text()).toContain("All your other sessions have ended.");
+    // The profile, which was open there all the time.
+    await other.click('button[value="profile"]');
+    expect(await other.text()).toContain("What you sent was not done.");
+    await auditPage(other, "login ended");
     await other.goTo(at(`${ACCOUNT}/sessions`));
     expect(await other.text()).toContain("to continue to");
     // The way back is the page that was asked for.
@@ -123,6 +127,29 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium [PAGE-2, PAGE-4]", (
     await tab.click('button[value="cancel"]');
     expect(await tab.text()).toContain("You are not logged in");
     await auditPage(tab, "not logged in");
+  });
+
+  test("confirms a login of long ago, or stays logged in without it [PAGE-9]", async () => {
+    await tab.goTo(at(ACCOUNT));
+    await logIn("carol", NEW);
+    const login = await fetch(at(ACCOUNT), { redirect: "manual" });
+    const again = `${login.headers.get("location")}&max_age=1`;
+    // Until the login is a second old, it leads back.
+    do await tab.goTo(again);
+    while ((await tab.url()) === at(ACCOUNT));
+    expect(await tab.text()).toContain("You are logged in, but for too long for this.");
+    expect(await tab.evaluate(`document.querySelector("#username").value`)).toBe("carol");
+    expect(await tab.evaluate("document.activeElement.name")).toBe("password");
+    await auditPage(tab, "login again");
+    await tab.click('button[value="cancel"]');
+    expect([await tab.url(), await tab.text()]).toEqual([
+      at(ACCOUNT),
+      expect.stringContaining("Save the profile"),
+    ]);
+    await tab.goTo(again);
+    await tab.enter('input[name="password"]', NEW);
+    await tab.click('button[value="login"]');
+    expect(await tab.url()).toBe(at(ACCOUNT));
   });
 
   test("logs out from the account", async () => {

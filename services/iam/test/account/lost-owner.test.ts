@@ -6,12 +6,13 @@ import { UserPreferencesSchema } from "../../gen/svc/iam/v1/auth_pb.ts";
 import { type AccountHandlerOptions, accountHandler } from "../../src/account/account-handler.ts";
 import { FactorsSection, type FactorsSectionOptions } from "../../src/account/factors-section.ts";
 import { OWN_ACCOUNT_PATH } from "../../src/config/provider-paths.ts";
+import { PageDesign } from "../../src/pages/page-design.ts";
 
 const LOGIN = "https://iam.example.com/login";
 const lost = async () => "lost_owner";
 
 test.each(["app", "passkey", "codes", "remove"])(
-  "the form %j of who is no longer logged in leads to the login, and says nothing false [FACTOR-6]",
+  "the form %j of who is no longer logged in learns that it was not done, and nothing false [FACTOR-6]",
   async (action) => {
     const recorded: unknown[] = [];
     const section = new FactorsSection({
@@ -28,7 +29,7 @@ test.each(["app", "passkey", "codes", "remove"])(
       hasFactor: async () => false,
       preferences: { chosenBy: async () => create(UserPreferencesSchema) },
       forms: { issue: () => "", isValid: () => true },
-      design: { view: () => ({ preferring: () => ({}) }) },
+      design: new PageDesign(),
       sections: [section],
     } as unknown as AccountHandlerOptions;
     const type = ["application/x-www-form-urlencoded"];
@@ -41,7 +42,10 @@ test.each(["app", "passkey", "codes", "remove"])(
     } as unknown as RawRequest;
     const call = { audit: { record: async (event: unknown) => recorded.push(event) } };
     const response = await accountHandler(options).handle(request, call as never);
-    expect([response?.status, response?.headers?.["Location"]]).toEqual([303, LOGIN]);
+    expect([response?.status, response?.body]).toEqual([
+      403,
+      expect.stringContaining("What you sent was not done."),
+    ]);
     expect(recorded).toEqual([]);
   },
 );

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { UserPreferencesSchema } from "../../gen/svc/iam/v1/auth_pb.ts";
 import { type AccountHandlerOptions, accountHandler } from "../../src/account/account-handler.ts";
 import { OWN_ACCOUNT_PATH } from "../../src/config/provider-paths.ts";
+import { PageDesign } from "../../src/pages/page-design.ts";
 
 /** What a form changes whose login ends while its body is read, and how it is answered. */
 async function send(endsMeanwhile: "session" | "account" | undefined) {
@@ -21,7 +22,7 @@ async function send(endsMeanwhile: "session" | "account" | undefined) {
     hasFactor: async () => false,
     preferences: { chosenBy: async () => create(UserPreferencesSchema) },
     forms: { issue: () => "", isValid: () => true },
-    design: { view: () => ({ preferring: () => ({}) }) },
+    design: new PageDesign(),
     sections: [
       {
         name: "",
@@ -44,13 +45,14 @@ async function send(endsMeanwhile: "session" | "account" | undefined) {
     },
   } as unknown as RawRequest;
   const response = await accountHandler(options).handle(request, {} as never);
-  return { changed, location: response?.headers?.["Location"] };
+  return { changed, status: response?.status, page: String(response?.body) };
 }
 
 test.each(["session", "account"] as const)(
   "changes nothing after the end of the %s [PAGE-9]",
   async (ends) => {
-    expect(await send(ends)).toEqual({ changed: [], location: "https://iam.example.com/login" });
+    const page = expect.stringContaining("What you sent was not done.");
+    expect(await send(ends)).toEqual({ changed: [], status: 403, page });
   },
 );
 

@@ -234,7 +234,13 @@ function focusOf(tab: Tab) {
 /** Pages of errors, as the service sends them. */
 describe.skipIf(chromiumIsAbsent())("a person with Chromium whose request fails", () => {
   const next = "https://login.example.com/logout";
-  const login = { client: "Console", leadsTo: undefined, token: "x", username: "alice" };
+  const login = {
+    client: "Console",
+    leadsTo: undefined,
+    token: "x",
+    username: "alice",
+    isAgain: false,
+  };
   const pages = new Map<string, readonly [number, Page]>([
     [
       "login slowed",

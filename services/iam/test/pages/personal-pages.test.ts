@@ -71,7 +71,6 @@ const PAGES: readonly (readonly [string, string, number, keyof typeof german])[]
   ["GET", "/v1/iam/ui/none", 404, "There is no such page"],
   ["GET", "/v1/iam/oidc/none", 404, "There is no such page"],
   ["GET", `${ACCOUNT}/none`, 404, "There is no such page"],
-  ["GET", `${ACCOUNT}?error=access_denied`, 403, "You are not logged in"],
   ["GET", "/v1/iam/oidc/session/end", 200, "Log out?"],
   ["POST", "/v1/iam/oidc/session/end/confirm", 403, "The form has expired"],
   ["GET", "/v1/iam/oidc/device", 200, "Log in on a device"],

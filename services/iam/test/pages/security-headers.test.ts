@@ -111,7 +111,7 @@ const ROWS: readonly (readonly [method: string, path: string, status: number])[]
   ["POST", `${PROVIDER}/session/end/confirm`, 303],
   ["GET", `${PROVIDER}/session/end/success`, 200],
   ["GET", ACCOUNT, 303],
-  ["POST", `${ACCOUNT}/password`, 303],
+  ["POST", `${ACCOUNT}/password`, 403],
   ["GET", `${ACCOUNT}?error=access_denied`, 403],
   ["GET", `${ACCOUNT}?code=x`, 303],
   ["GET", `${ACCOUNT}/none`, 404],

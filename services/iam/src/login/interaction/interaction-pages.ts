@@ -28,6 +28,8 @@ export interface InteractionForm {
 export function loginPage(
   form: InteractionForm & {
     readonly username: string;
+    /** Whether the person is logged in, but for too long. */
+    readonly isAgain: boolean;
     /** The options of a passkey in place of the password, where there are passkeys. */
     readonly passkey?: object | undefined;
   },
@@ -35,11 +37,12 @@ export function loginPage(
   return (texts) => {
     const { say } = texts;
     return {
-      title: say("Log in"),
+      ...(form.isAgain ? { title: say("Confirm that it is you") } : { title: say("Log in") }),
       leadsTo: form.leadsTo,
       isProblem: form.problem !== undefined,
       ...(form.passkey === undefined ? {} : { script: PASSKEY_SCRIPT }),
       body: html`<p>${say("to continue to {client}", { client: isolated(form.client) })}</p>
+${form.isAgain ? html`<p>${say("You are logged in, but for too long for this. Log in again.")}</p>` : undefined}
 ${summary(texts, form)}
 <form method="post">
 ${formToken(form.token)}
@@ -49,7 +52,7 @@ ${field({
   autocomplete: "username",
   longest: 256,
   value: form.username,
-  isFirst: form.problem === undefined,
+  isFirst: form.problem === undefined && form.username === "",
 })}
 ${field({
   name: "password",
@@ -57,6 +60,7 @@ ${field({
   type: "password",
   autocomplete: "current-password",
   longest: 1024,
+  isFirst: form.problem === undefined && form.username !== "",
 })}
 <button type="submit" name="action" value="login">${say("Log in")}</button>
 <button class="second" type="submit" name="action" value="cancel" formnovalidate>${say("Cancel")}</button>

@@ -11,3 +11,8 @@ export function redirectUriOf({ params }: Interaction): string | undefined {
   const uri = params["redirect_uri"];
   return typeof uri === "string" ? uri : undefined;
 }
+
+/** Whether somebody who is logged in is asked again, because that was too long ago for the client. */
+export function isAskedAgain({ prompt, session }: Interaction): boolean {
+  return session?.accountId !== undefined && prompt.reasons.includes("max_age");
+}

@@ -12,7 +12,7 @@ import {
   loginPage,
   unimplementedPage,
 } from "./interaction-pages.ts";
-import { redirectUriOf, scopesOf } from "./interaction-parameters.ts";
+import { isAskedAgain, redirectUriOf, scopesOf } from "./interaction-parameters.ts";
 import type { LoginSteps } from "./login-steps.ts";
 import { type StepPage, stepPage } from "./step-pages.ts";
 
@@ -71,14 +71,12 @@ export class InteractionView {
     const view = await this.pageView(interaction);
     switch (interaction.prompt.name) {
       case "login": {
-        const username = this.#username(interaction);
-        return view.response(status, loginPage({ client, username, problem, leadsTo, token }));
+        const form = { client, problem, leadsTo, token, isAgain: isAskedAgain(interaction) };
+        const username = await this.#username(interaction);
+        return view.response(status, loginPage({ ...form, username }));
       }
       case "consent": {
-        const account = await this.#embedded.options.accounts.find(
-          interaction.session?.accountId ?? "",
-        );
-        const username = account?.username ?? "";
+        const username = await this.#personOf(interaction);
         return view.response(
           status,
           consentPage({ client, username, scopes: scopesOf(interaction), problem, leadsTo, token }),
@@ -97,7 +95,8 @@ export class InteractionView {
     const data = JSON.stringify(result.state);
     const page = await stepPage(factors.factors, this.#embedded.options.accounts, result, {
       client: await this.#clientName(interaction),
-      username: this.#username(interaction),
+      username: await this.#username(interaction),
+      isAgain: isAskedAgain(interaction),
       problem: result.problem,
       leadsTo: redirectUriOf(interaction),
       token: this.#embedded.forms.issue(this.placeOf(interaction), data),
@@ -112,8 +111,17 @@ export class InteractionView {
   }
 
   /** What the field of the user name has at first. */
-  #username({ params }: Interaction): string {
-    return (this.entered ?? String(params["login_hint"] ?? "")).slice(0, LONGEST_NAME);
+  async #username(interaction: Interaction): Promise<string> {
+    const hint = interaction.params["login_hint"];
+    const known = this.entered ?? (typeof hint === "string" ? hint : undefined);
+    if (known !== undefined) return known.slice(0, LONGEST_NAME);
+    return isAskedAgain(interaction) ? this.#personOf(interaction) : "";
+  }
+
+  /** The user name of whoever is logged in. */
+  async #personOf({ session }: Interaction): Promise<string> {
+    const account = await this.#embedded.options.accounts.find(session?.accountId ?? "");
+    return account?.username ?? "";
   }
 
   async #clientName({ params }: Interaction): Promise<string> {

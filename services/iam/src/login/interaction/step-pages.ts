@@ -16,7 +16,7 @@ export async function stepPage(
   factors: Factors,
   accounts: Pick<Accounts, "find">,
   { state, codes = [] }: StepPage,
-  form: InteractionForm & { readonly username: string },
+  form: InteractionForm & { readonly username: string; readonly isAgain: boolean },
 ): Promise<Page> {
   const { first, secret, enrolledTime, challenge } = state;
   if (first === undefined) {

@@ -133,7 +133,7 @@ async function fetchInside(
   const answer = await inject(
     (incoming, response) => {
       const rest = { method, path: pathname, headers: NO_HEADERS, body: async () => sent };
-      const request = { incoming, response, ...rest };
+      const request = { incoming, response, ...rest, isOwn: true };
       provider.handle(request, call).catch((error: unknown) => response.destroy(error as Error));
     },
     {

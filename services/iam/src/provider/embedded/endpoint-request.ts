@@ -210,7 +210,7 @@ export class EndpointRequest {
   /** Has `oidc-provider` answer. */
   async #pass(form: URLSearchParams | undefined, browser: BrowserIdentity): Promise<undefined> {
     const { issuer, options, revocations } = this.#provider;
-    const { incoming, response, headers, nameCause } = this.#request;
+    const { incoming, response, headers, nameCause, isOwn = false } = this.#request;
     const path = this.#path;
     const { clientAddress } = this.#call;
     const instance = await this.#parts.instances.current();
@@ -222,6 +222,7 @@ export class EndpointRequest {
     const scope = {
       call: this.#call,
       browser,
+      isOwn,
       userAgent: headers.all("user-agent").join(),
       ...(presented === undefined ? {} : { presented }),
       ...(path === USER_CODE_PATH && form !== undefined && { ownXsrf: form.get("xsrf") ?? "" }),

@@ -21,6 +21,7 @@ import { ACCOUNT_PROPERTY, serviceAccountOf } from "./service-accounts/account-c
 import { refuseAssertion } from "./service-accounts/refuse-assertion.ts";
 import { rememberSigner } from "./service-accounts/used-key.ts";
 import { loadGrant } from "./tokens/load-grant.ts";
+import { mayRevoke } from "./tokens/may-revoke.ts";
 import { refuseWithoutScope } from "./tokens/required-scope.ts";
 import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./tokens/scopes.ts";
 import { accountClaims, grantedClaims, serviceAccountClaims } from "./tokens/token-claims.ts";
@@ -193,7 +194,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       },
       revocation: {
         enabled: true,
-        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+        allowedPolicy: (_ctx, client, token) => mayRevoke(client, token, parts.errors),
       },
       rpInitiatedLogout: {
         enabled: true,

@@ -256,7 +256,14 @@ test("introspection describes to a client its own tokens only", async () => {
   for (const token of [tokens.access_token, tokens.refresh_token ?? "", "x.y.z", "nothing"]) {
     expect(await client.tokenIntrospection(robot, token)).toEqual({ active: false });
   }
-  await client.tokenRevocation(robot, tokens.access_token);
+  // It must not take the token for revoked.
+  for (const token of [tokens.access_token, tokens.refresh_token ?? ""]) {
+    await expect(client.tokenRevocation(robot, token)).rejects.toMatchObject({
+      status: 400,
+      error: "unauthorized_client",
+      error_description: "the token was issued to another client",
+    });
+  }
   expect(await client.tokenIntrospection(web, tokens.access_token)).toMatchObject({ active: true });
 });
 

@@ -14,9 +14,11 @@ export const AUDITED_PAGES: Readonly<Record<string, readonly [file: string, titl
   "factors with scripts": ["account/factors-section.ts", "Second factors"],
   "add app": ["account/factors-section.ts", "Second factors"],
   "recovery codes": ["account/factors-section.ts", "Second factors"],
+  "login ended": ["account/account-pages.ts", "Your login has ended"],
   "not logged in": ["account/account-pages.ts", "You are not logged in"],
 
   login: ["login/interaction/interaction-pages.ts", "Log in"],
+  "login again": ["login/interaction/interaction-pages.ts", "Confirm that it is you"],
   "login in German": ["login/interaction/interaction-pages.ts", "Log in"],
   "login problem": ["login/interaction/interaction-pages.ts", "Log in"],
   "login slowed": ["login/interaction/interaction-pages.ts", "Log in"],

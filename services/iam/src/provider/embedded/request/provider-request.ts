@@ -7,6 +7,8 @@ export interface ProviderRequest
   readonly headers: Pick<RawRequest["headers"], "all">;
   /** Names the cause of a failure; absent for requests of this process to its own provider. */
   readonly nameCause?: RawRequest["nameCause"];
+  /** Whether this process asks its own provider, for a service that called it. */
+  readonly isOwn?: boolean;
 }
 
 /** A request as `oidc-provider` reads it. */

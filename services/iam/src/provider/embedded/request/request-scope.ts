@@ -11,6 +11,8 @@ export interface RequestScope {
   readonly call: ProviderCall;
   /** Names the cause of a failure in the log of the call; absent where no call answers with it. */
   readonly nameCause?: (error: unknown) => void;
+  /** Whether this process asks its own provider, for a service that called it. */
+  readonly isOwn?: boolean;
   /** Which browser sends it; absent where no session or login is read. */
   readonly browser?: BrowserIdentity;
   /** What the client says it is. */
