@@ -11,11 +11,20 @@ const KINDS: Readonly<Record<SecondFactor["kind"], MessageKey>> = {
   passkey: "Passkey",
 };
 
+/** What the page says of the recovery codes. */
+export interface ShownCodes {
+  /** How many are left. */
+  readonly count: number;
+  /** The field by which the form of new ones brings back which ones it replaces. */
+  readonly field: string;
+  readonly former: string;
+}
+
 /** The list of second factors, with the forms that change it. */
 export function factorList(list: {
   readonly known: readonly SecondFactor[];
-  /** How many recovery codes are left; undefined without a factor. */
-  readonly codes: number | undefined;
+  /** The recovery codes; undefined without a factor. */
+  readonly codes: ShownCodes | undefined;
   readonly timeZone: string;
   readonly token: string;
   readonly problem: FormProblem | undefined;
@@ -46,8 +55,13 @@ ${
   codes === undefined
     ? undefined
     : html`<h2>${say("Recovery codes")}</h2>
-<p>${say("You have {count} codes that were not used.", { count: codes })}</p>
-${button(texts, token, "codes", "Make new recovery codes")}`
+<p>${say("You have {count} codes that were not used.", { count: codes.count })}</p>
+<p id="new-codes">${say("When you make new recovery codes, the former ones no longer work.")}</p>
+<form method="post">
+${formToken(token)}
+<input type="hidden" name="${codes.field}" value="${codes.former}">
+<button class="second" type="submit" name="action" value="codes" aria-describedby="new-codes">${say("Make new recovery codes")}</button>
+</form>`
 }`;
   };
 }

@@ -33,10 +33,14 @@ interface Pending {
   readonly secret?: string;
   /** Of a passkey that is added. */
   readonly challenge?: string;
+  /** The version of the recovery codes that are replaced. */
+  readonly codes?: string;
 }
 
 /** The field with what a form brings back, besides the token of the section. */
 const PENDING = "pending";
+/** The same of the form of new recovery codes: a browser may bring it beside the other one. */
+const FORMER_CODES = "former_codes";
 
 /** The second factors of somebody, who adds and removes them. */
 export class FactorsSection implements AccountSection {
@@ -47,6 +51,8 @@ export class FactorsSection implements AccountSection {
     added: "The factor was added.",
     known: "This app was added. If you have not seen your recovery codes, make new ones below.",
     removed: "The factor was removed.",
+    codes_changed:
+      "Your recovery codes have changed since the form was shown, and were not replaced again. If you have not kept the new ones, make others below.",
   };
   readonly #options: FactorsSectionOptions;
 
@@ -71,12 +77,17 @@ export class FactorsSection implements AccountSection {
     const { account, timeZone, token } = visit;
     const challenge = newChallenge();
     const known = await factors.store.list(account.id);
+    const codes = known.length === 0 ? undefined : await factors.store.codes(account.id);
     const body = factorList({
       known,
       timeZone,
       token,
       problem,
-      codes: known.length === 0 ? undefined : await factors.store.countCodes(account.id),
+      codes: codes && {
+        count: codes.count,
+        field: FORMER_CODES,
+        former: this.#seal(visit, { codes: codes.version }),
+      },
       passkey: await factors.passkeys.creationOptions(account, challenge),
       pending: this.#seal(visit, { challenge }),
     });
@@ -95,7 +106,7 @@ export class FactorsSection implements AccountSection {
       case "passkey":
         return this.#addPasskey(visit, form);
       case "codes":
-        return this.#newCodes(visit);
+        return this.#newCodes(visit, form);
       case "remove":
         return this.#remove(visit, form.get("factor") ?? "");
       default:
@@ -149,11 +160,18 @@ export class FactorsSection implements AccountSection {
     });
   }
 
-  async #newCodes(visit: AccountVisit): Promise<SectionResult> {
+  async #newCodes(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
     const { factors } = this.#options;
     const { account, call, visitor } = visit;
-    const codes = await factors.newCodes(visitor);
+    const former = this.#pendingOf(visit, form, FORMER_CODES).codes;
+    if (former === undefined) {
+      const problem = "The form has expired. Send it again.";
+      return { status: 403, ...(await this.show(visit, { text: problem })) };
+    }
+    const codes = await factors.newCodes(visitor, former);
     if (codes === "lost_owner") return LOGGED_OUT;
+    // Such as after F5 on the page with the new codes, which may have been stored by then.
+    if (codes === "changed") return { done: "codes_changed" };
     if (codes === undefined) {
       return { status: 400, ...(await this.show(visit, { text: "Add a second factor first." })) };
     }
@@ -203,8 +221,8 @@ export class FactorsSection implements AccountSection {
   }
 
   /** Empty if it was not shown in this browser, or too long ago. */
-  #pendingOf({ visitor }: AccountVisit, form: URLSearchParams): Pending {
-    const data = this.#options.forms.dataOf(form, placeOf(visitor.browser), PENDING);
+  #pendingOf({ visitor }: AccountVisit, form: URLSearchParams, field = PENDING): Pending {
+    const data = this.#options.forms.dataOf(form, placeOf(visitor.browser), field);
     return data === undefined ? {} : JSON.parse(data);
   }
 }

@@ -17,7 +17,7 @@ test.each(["app", "passkey", "codes", "remove"])(
     const recorded: unknown[] = [];
     const section = new FactorsSection({
       factors: { addApp: lost, addPasskey: lost, newCodes: lost, remove: lost },
-      forms: { dataOf: () => JSON.stringify({ secret: "s", challenge: "c" }) },
+      forms: { dataOf: () => JSON.stringify({ secret: "s", challenge: "c", codes: "v" }) },
       attempts: { record: async (...attempt: unknown[]) => recorded.push(attempt) },
       quota: { use: async () => undefined },
     } as unknown as FactorsSectionOptions);

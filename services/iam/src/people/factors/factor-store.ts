@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { Kysely } from "svc-access/database";
 import type { SecretBox } from "../../ground/secrets/secret-box.ts";
 import {
@@ -201,24 +201,25 @@ export class FactorStore {
     return removed ?? 0;
   }
 
-  /** How many recovery codes an account has. */
-  async countCodes(accountId: string): Promise<number> {
-    const rows = await this.#database
-      .selectFrom("iam_recovery_codes")
-      .select("code_hash")
-      .where("account_id", "=", accountId)
-      .execute();
-    return rows.length;
+  /** How many recovery codes an account has, and the version of all of them together. */
+  codes(accountId: string): Promise<{ readonly count: number; readonly version: string }> {
+    return codesOf(this.#database, accountId);
   }
 
-  /** Replaces the recovery codes of an account by others. */
+  /**
+   * Replaces the recovery codes of an account by others.
+   *
+   * @param version of the codes that are to be replaced: others stay, such as those that somebody has just stored
+   */
   async replaceCodes(
     owner: FactorOwner,
     hashes: readonly string[],
-  ): Promise<"replaced" | "no_factor" | LostOwner> {
+    version: string,
+  ): Promise<"replaced" | "changed" | "no_factor" | LostOwner> {
     const { accountId } = owner;
     return this.#owned(owner, async (tx) => {
       if ((await rowsOf(tx, accountId)).length === 0) return "no_factor";
+      if ((await codesOf(tx, accountId)).version !== version) return "changed";
       await writeCodes(tx, accountId, hashes);
       return "replaced";
     });
@@ -305,6 +306,18 @@ function rowsOf(database: FactorDatabase, accountId: string) {
     .orderBy("create_time")
     .orderBy("id")
     .execute();
+}
+
+async function codesOf(database: FactorDatabase, accountId: string) {
+  const rows = await database
+    .selectFrom("iam_recovery_codes")
+    .select("code_hash")
+    .where("account_id", "=", accountId)
+    .execute();
+  // Not in the order of the database, which depends on its collation.
+  const hashes = rows.map(({ code_hash }) => code_hash).sort();
+  const version = createHash("sha256").update(hashes.join("\0")).digest("base64url");
+  return { count: hashes.length, version };
 }
 
 /** What belongs to all factors of an account together. */

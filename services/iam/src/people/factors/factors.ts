@@ -151,12 +151,16 @@ export class Factors {
   /**
    * Makes new recovery codes in place of the former ones. They are shown once.
    *
-   * @returns undefined if the account has no factor
+   * @param version of the former ones, as the store has it
+   * @returns `changed` if the codes are no longer those; undefined if the account has no factor
    */
-  async newCodes(owner: FactorOwner): Promise<readonly string[] | LostOwner | undefined> {
+  async newCodes(
+    owner: FactorOwner,
+    version: string,
+  ): Promise<readonly string[] | "changed" | LostOwner | undefined> {
     const { codes, hashes } = codesOf(owner.accountId);
-    const result = await this.store.replaceCodes(owner, hashes);
-    if (result === "lost_owner") return result;
+    const result = await this.store.replaceCodes(owner, hashes, version);
+    if (result === "lost_owner" || result === "changed") return result;
     return result === "replaced" ? codes : undefined;
   }
 
