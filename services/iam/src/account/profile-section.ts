@@ -103,7 +103,8 @@ export class ProfileSection implements AccountSection {
     // An empty language is one, too.
     const updateMask = create(FieldMaskSchema, { paths: ["language", "time_zone", "theme"] });
     try {
-      await this.#options.preferences.updateOf(subjectOf(visit), { preferences, updateMask });
+      const change = { preferences, updateMask };
+      await this.#options.preferences.updateOf(subjectOf(visit), change, call.signal);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "FAILED_PRECONDITION") throw error;
       return { status: 400, body: profileForms({ ...values, problem: CHANGED }) };

@@ -2,8 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import type { SubjectReference } from "svc-access/authz";
 import { type CallContext, creationId, requirePrincipal, ServiceError } from "svc-access/runtime";
 import { GroupSchema } from "../../../gen/svc/iam/v1/directory_pb.ts";
+import type { UpdateGroupRequest } from "../../../gen/svc/iam/v1/groups_pb.ts";
 import type { IAMGroupServiceHandlers } from "../../../gen/svc/iam/v1/groups_server.ts";
 import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
+import { ChangedMeanwhileError, changeNewest } from "../../ground/rpc/lost-race.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
 import { toSubject } from "../../ground/rpc/relationship-messages.ts";
 import { changedFields } from "../../ground/rpc/request-fields.ts";
@@ -59,6 +61,28 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
     const [group] = await messagesOf([record], context);
     return group === undefined ? {} : { group };
   };
+  const update = async (
+    { group, updateMask, ...request }: UpdateGroupRequest,
+    context: CallContext,
+  ) => {
+    const { displayName = "", etag = "" } = group ?? {};
+    const changed = changedFields(updateMask, { display_name: displayName !== "" });
+    const record = await groupOf(request, records);
+    // It keeps the name of before a rule on new ones.
+    const isRenamed = changed.has("display_name") && displayName !== record.displayName;
+    if (isRenamed) assertDisplayName(displayName);
+    await places.assertManages(requirePrincipal(context), record.id, context.signal);
+    if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
+    await refuseFixedFields(
+      { schema: GroupSchema, given: group, mask: updateMask, changeable: ["display_name"] },
+      async () => create(GroupSchema, (await messageOf(record, context)).group),
+    );
+    const next = changed.has("display_name")
+      ? await records.rename(record.id, displayName, record.etag)
+      : record;
+    if (next === undefined) throw changedMeanwhile();
+    return messageOf(next, context);
+  };
   return {
     async createGroup({ organizationId, parentId, displayName }, context) {
       assertDisplayName(displayName);
@@ -92,24 +116,9 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
       };
     },
 
-    async updateGroup({ group, updateMask, ...request }, context) {
-      const { displayName = "", etag = "" } = group ?? {};
-      const changed = changedFields(updateMask, { display_name: displayName !== "" });
-      const record = await groupOf(request, records);
-      // It keeps the name of before a rule on new ones.
-      const isRenamed = changed.has("display_name") && displayName !== record.displayName;
-      if (isRenamed) assertDisplayName(displayName);
-      await places.assertManages(requirePrincipal(context), record.id, context.signal);
-      if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
-      await refuseFixedFields(
-        { schema: GroupSchema, given: group, mask: updateMask, changeable: ["display_name"] },
-        async () => create(GroupSchema, (await messageOf(record, context)).group),
-      );
-      const next = changed.has("display_name")
-        ? await records.rename(record.id, displayName, record.etag)
-        : record;
-      if (next === undefined) throw changedMeanwhile();
-      return messageOf(next, context);
+    async updateGroup(request, context) {
+      const etag = request.group?.etag ?? "";
+      return changeNewest(etag, context.signal, () => update(request, context));
     },
 
     async moveGroup({ parentId, ...request }, context) {
@@ -176,9 +185,8 @@ function assertDisplayName(displayName: string): void {
   });
 }
 
-function changedMeanwhile(): ServiceError {
-  return new ServiceError(
-    "FAILED_PRECONDITION",
+function changedMeanwhile(): ChangedMeanwhileError {
+  return new ChangedMeanwhileError(
     "the group was changed meanwhile: read it again, and repeat the change",
   );
 }

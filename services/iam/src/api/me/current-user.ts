@@ -12,6 +12,7 @@ import {
   type UpdateMeRequest,
 } from "../../../gen/svc/iam/v1/auth_pb.ts";
 import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
+import { ChangedMeanwhileError, changeNewest } from "../../ground/rpc/lost-race.ts";
 import { changedFields } from "../../ground/rpc/request-fields.ts";
 import { avatarUrlProblem, displayNameProblem } from "../../people/accounts/account-texts.ts";
 import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
@@ -91,11 +92,17 @@ export class CurrentUser {
    * @throws ServiceError FORBIDDEN for other callers; INVALID_ARGUMENT for values that are not valid; FAILED_PRECONDITION where the
    * etag is another one by now
    */
-  async update(
+  async update(request: UpdateMeRequest, context: CallContext): Promise<CurrentUserMessage> {
+    const principal = requireUser(context);
+    const etag = request.user?.etag ?? "";
+    return changeNewest(etag, context.signal, () => this.#change(principal, request, context));
+  }
+
+  async #change(
+    principal: Principal,
     { user, updateMask }: UpdateMeRequest,
     context: CallContext,
   ): Promise<CurrentUserMessage> {
-    const principal = requireUser(context);
     const { name = "", avatarUrl = "", etag = "" } = user ?? {};
     const changed = changedFields(updateMask, {
       name: name !== "",
@@ -245,9 +252,8 @@ function assertValid(field: string, problem: string | undefined): void {
   });
 }
 
-function changedMeanwhile(): ServiceError {
-  return new ServiceError(
-    "FAILED_PRECONDITION",
+function changedMeanwhile(): ChangedMeanwhileError {
+  return new ChangedMeanwhileError(
     "the profile was changed meanwhile: read it again, and repeat the change",
   );
 }

@@ -8,6 +8,7 @@ import {
   type UserPreferences,
   UserPreferencesSchema,
 } from "../../../gen/svc/iam/v1/auth_pb.ts";
+import { ChangedMeanwhileError, changeNewest } from "../../ground/rpc/lost-race.ts";
 import { changedFields } from "../../ground/rpc/request-fields.ts";
 import { requireUser } from "../own-organization.ts";
 import { subjectOf } from "./current-user.ts";
@@ -16,6 +17,8 @@ import type { PreferenceStore, StoredPreferences } from "./preferences.ts";
 const LONGEST_SETTINGS_BYTES = 16 * 1024;
 const LONGEST_LANGUAGE = 64;
 const DEFAULTS = { language: "en", timeZone: "UTC", theme: Theme.SYSTEM } as const;
+
+type PreferenceChange = Pick<UpdateUserPreferencesRequest, "preferences" | "updateMask">;
 
 /** Shows callers their own preferences, and lets them change them. */
 export class CurrentPreferences {
@@ -53,13 +56,15 @@ export class CurrentPreferences {
     request: UpdateUserPreferencesRequest,
     context: CallContext,
   ): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
-    return this.updateOf(subjectOf(requireUser(context), this.#organization), request);
+    const subject = subjectOf(requireUser(context), this.#organization);
+    return this.updateOf(subject, request, context.signal);
   }
 
   /** Changes some of the preferences of a subject, likewise. */
   async updateOf(
     subject: string,
-    { preferences, updateMask }: Pick<UpdateUserPreferencesRequest, "preferences" | "updateMask">,
+    { preferences, updateMask }: PreferenceChange,
+    signal: AbortSignal,
   ): Promise<MessageInitShape<typeof UserPreferencesSchema>> {
     const given = preferences ?? create(UserPreferencesSchema);
     const changed = changedFields(updateMask, {
@@ -69,6 +74,10 @@ export class CurrentPreferences {
       settings: given.settings !== undefined,
     });
     assertValid(given, changed);
+    return changeNewest(given.etag, signal, () => this.#change(subject, given, changed));
+  }
+
+  async #change(subject: string, given: UserPreferences, changed: ReadonlySet<string>) {
     const stored = await this.#store.find(subject);
     if (given.etag !== "" && given.etag !== stored?.etag) throw changedMeanwhile();
     if (changed.size === 0) return messageOf(stored);
@@ -156,9 +165,8 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-function changedMeanwhile(): ServiceError {
-  return new ServiceError(
-    "FAILED_PRECONDITION",
+function changedMeanwhile(): ChangedMeanwhileError {
+  return new ChangedMeanwhileError(
     "the preferences were changed meanwhile: read them again, and repeat the change",
   );
 }

@@ -2,8 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import type { SubjectReference } from "svc-access/authz";
 import { type CallContext, creationId, ServiceError } from "svc-access/runtime";
 import { OrganizationSchema } from "../../../gen/svc/iam/v1/directory_pb.ts";
+import type { UpdateOrganizationRequest } from "../../../gen/svc/iam/v1/organizations_pb.ts";
 import type { IAMOrganizationServiceHandlers } from "../../../gen/svc/iam/v1/organizations_server.ts";
 import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
+import { ChangedMeanwhileError, changeNewest } from "../../ground/rpc/lost-race.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
 import { toSubject } from "../../ground/rpc/relationship-messages.ts";
 import { changedFields, refuseInvalidFields } from "../../ground/rpc/request-fields.ts";
@@ -70,6 +72,38 @@ export function organizationHandlers(
     const found = await records.find(id);
     return found?.etag === creationId(context) ? found : undefined;
   };
+  const update = async ({
+    organizationId,
+    organization: next,
+    updateMask,
+  }: UpdateOrganizationRequest) => {
+    const { displayName = "", websiteUrl = "", etag = "" } = next ?? {};
+    const changed = changedFields(updateMask, {
+      display_name: displayName !== "",
+      website_url: websiteUrl !== "",
+    });
+    const record = await records.find(organizationId);
+    if (record === undefined) throw notFound();
+    const fields = {
+      displayName: changed.has("display_name") ? displayName : record.displayName,
+      websiteUrl: changed.has("website_url") ? websiteUrl : record.websiteUrl,
+    };
+    refuseInvalidFields(problemsOf(fields, record));
+    if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
+    await refuseFixedFields(
+      {
+        schema: OrganizationSchema,
+        given: next,
+        mask: updateMask,
+        changeable: ["display_name", "website_url"],
+      },
+      () => create(OrganizationSchema, organizationMessage(record)),
+    );
+    if (changed.size === 0) return { organization: organizationMessage(record) };
+    const stored = await records.replace(organizationId, fields, record.etag);
+    if (stored === undefined) throw changedMeanwhile();
+    return { organization: organizationMessage(stored) };
+  };
   return {
     async createOrganization(request, context) {
       const { organizationId, displayName, websiteUrl } = request;
@@ -104,33 +138,9 @@ export function organizationHandlers(
       };
     },
 
-    async updateOrganization({ organizationId, organization: next, updateMask }) {
-      const { displayName = "", websiteUrl = "", etag = "" } = next ?? {};
-      const changed = changedFields(updateMask, {
-        display_name: displayName !== "",
-        website_url: websiteUrl !== "",
-      });
-      const record = await records.find(organizationId);
-      if (record === undefined) throw notFound();
-      const fields = {
-        displayName: changed.has("display_name") ? displayName : record.displayName,
-        websiteUrl: changed.has("website_url") ? websiteUrl : record.websiteUrl,
-      };
-      refuseInvalidFields(problemsOf(fields, record));
-      if (etag !== "" && etag !== record.etag) throw changedMeanwhile();
-      await refuseFixedFields(
-        {
-          schema: OrganizationSchema,
-          given: next,
-          mask: updateMask,
-          changeable: ["display_name", "website_url"],
-        },
-        () => create(OrganizationSchema, organizationMessage(record)),
-      );
-      if (changed.size === 0) return { organization: organizationMessage(record) };
-      const stored = await records.replace(organizationId, fields, record.etag);
-      if (stored === undefined) throw changedMeanwhile();
-      return { organization: organizationMessage(stored) };
+    async updateOrganization(request, { signal }) {
+      const etag = request.organization?.etag ?? "";
+      return changeNewest(etag, signal, () => update(request));
     },
 
     async deleteOrganization({ organizationId }, { signal }) {
@@ -185,9 +195,8 @@ function notFound(): ServiceError {
   return new ServiceError("RESOURCE_NOT_FOUND", "the organization does not exist");
 }
 
-function changedMeanwhile(): ServiceError {
-  return new ServiceError(
-    "FAILED_PRECONDITION",
+function changedMeanwhile(): ChangedMeanwhileError {
+  return new ChangedMeanwhileError(
     "the organization was changed meanwhile: read it again, and repeat the change",
   );
 }

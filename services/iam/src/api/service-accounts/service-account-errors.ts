@@ -1,4 +1,5 @@
 import { ServiceError } from "svc-access/runtime";
+import { ChangedMeanwhileError } from "../../ground/rpc/lost-race.ts";
 
 /** The error for an account that does not exist. */
 export function noAccount(): ServiceError {
@@ -6,9 +7,8 @@ export function noAccount(): ServiceError {
 }
 
 /** The error for a change of something else than what was read. */
-export function changedMeanwhile(): ServiceError {
-  return new ServiceError(
-    "FAILED_PRECONDITION",
+export function changedMeanwhile(): ChangedMeanwhileError {
+  return new ChangedMeanwhileError(
     "the service account was changed meanwhile: read it again, and repeat the change",
   );
 }

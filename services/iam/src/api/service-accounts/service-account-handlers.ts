@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { requirePrincipal } from "svc-access/runtime";
+import { type CallContext, requirePrincipal } from "svc-access/runtime";
 import {
   ServiceAccountSchema,
   type UpdateServiceAccountRequest,
@@ -7,6 +7,7 @@ import {
 import type { IAMServiceAccountServiceHandlers } from "../../../gen/svc/iam/v1/service_accounts_server.ts";
 import { AUDIENCE_RULE, isAudience, MAX_AUDIENCES } from "../../config/audience.ts";
 import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
+import { changeNewest } from "../../ground/rpc/lost-race.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
 import { changedFields, refuseInvalidFields } from "../../ground/rpc/request-fields.ts";
 import { SealedTokens } from "../../ground/rpc/sealed-tokens.ts";
@@ -43,6 +44,19 @@ export function serviceAccountHandlers(
   options: ServiceAccountHandlersOptions,
 ): ServiceAccountHandlers {
   const { known, changes, pageTokens, organization } = options;
+  const update = async (request: UpdateServiceAccountRequest, context: CallContext) => {
+    const account = await known.changeable(request.serviceAccountId, context);
+    const change = changeOf(request, account);
+    const etag = request.serviceAccount?.etag ?? "";
+    if (etag !== "" && etag !== account.etag) throw changedMeanwhile();
+    const { serviceAccount: given, updateMask: mask } = request;
+    await refuseFixedFields(
+      { schema: ServiceAccountSchema, given, mask, changeable: ["display_name", "audience"] },
+      () => create(ServiceAccountSchema, shown(account).serviceAccount),
+    );
+    if (Object.keys(change).length === 0) return shown(account);
+    return shown(await changes.update(account, change, context));
+  };
   return {
     async createServiceAccount({ displayName, audience }, context) {
       assertOwnOrganization(context, organization);
@@ -73,17 +87,8 @@ export function serviceAccountHandlers(
     },
 
     async updateServiceAccount(request, context) {
-      const account = await known.changeable(request.serviceAccountId, context);
-      const change = changeOf(request, account);
       const etag = request.serviceAccount?.etag ?? "";
-      if (etag !== "" && etag !== account.etag) throw changedMeanwhile();
-      const { serviceAccount: given, updateMask: mask } = request;
-      await refuseFixedFields(
-        { schema: ServiceAccountSchema, given, mask, changeable: ["display_name", "audience"] },
-        () => create(ServiceAccountSchema, shown(account).serviceAccount),
-      );
-      if (Object.keys(change).length === 0) return shown(account);
-      return shown(await changes.update(account, change, context));
+      return changeNewest(etag, context.signal, () => update(request, context));
     },
 
     async disableServiceAccount({ serviceAccountId }, context) {

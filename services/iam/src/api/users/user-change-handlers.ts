@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { type CallContext, ServiceError } from "svc-access/runtime";
+import type { CallContext } from "svc-access/runtime";
 import { UserSchema } from "../../../gen/svc/iam/v1/user_pb.ts";
 import type { UpdateUserRequest } from "../../../gen/svc/iam/v1/users_pb.ts";
 import type { IAMLocalUserServiceHandlers } from "../../../gen/svc/iam/v1/users_server.ts";
 import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
+import { changeNewest } from "../../ground/rpc/lost-race.ts";
 import { changedFields, refuseInvalidFields } from "../../ground/rpc/request-fields.ts";
 import type { AccountChange } from "../../people/accounts/account-changes.ts";
 import type { LocalAccount } from "../../people/accounts/account-row.ts";
@@ -16,7 +17,7 @@ import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
 import { usernameProblem } from "../../people/accounts/username-problem.ts";
 import { localUser } from "../own-organization.ts";
 import type { ShownGroups } from "./shown-groups.ts";
-import type { UserChanges } from "./user-changes.ts";
+import { changedMeanwhile, type UserChanges } from "./user-changes.ts";
 import { userOf } from "./user-message.ts";
 
 /** What the handlers need. */
@@ -41,27 +42,26 @@ export function userChangeHandlers(options: UserChangeHandlersOptions): UserChan
   const shown = async (account: LocalAccount, context: CallContext) => ({
     user: userOf(account, await groups.ofUser(account.id, context)),
   });
+  const update = async (request: UpdateUserRequest, context: CallContext) => {
+    const account = await found(request.userId, context);
+    const change = changeOf(request, account);
+    const etag = request.user?.etag ?? "";
+    if (etag !== "" && etag !== account.etag) throw changedMeanwhile();
+    const { user: given, updateMask: mask } = request;
+    const before = async () => create(UserSchema, (await shown(account, context)).user);
+    await refuseFixedFields({ schema: UserSchema, given, mask, changeable: CHANGEABLE }, before);
+    if (Object.keys(change).length === 0) return shown(account, context);
+    const changed = await changes.update(account, change, context);
+    return shown(changed, context);
+  };
   return {
     async getUser({ userId }, context) {
       return shown(await found(userId, context), context);
     },
 
     async updateUser(request, context) {
-      const account = await found(request.userId, context);
-      const change = changeOf(request, account);
       const etag = request.user?.etag ?? "";
-      if (etag !== "" && etag !== account.etag) {
-        throw new ServiceError(
-          "FAILED_PRECONDITION",
-          "the user was changed meanwhile: read it again, and repeat the change",
-        );
-      }
-      const { user: given, updateMask: mask } = request;
-      const before = async () => create(UserSchema, (await shown(account, context)).user);
-      await refuseFixedFields({ schema: UserSchema, given, mask, changeable: CHANGEABLE }, before);
-      if (Object.keys(change).length === 0) return shown(account, context);
-      const changed = await changes.update(account, change, context);
-      return shown(changed, context);
+      return changeNewest(etag, context.signal, () => update(request, context));
     },
 
     async disableUser({ userId }, context) {

@@ -3,6 +3,7 @@ import { type CallContext, requirePrincipal, ServiceError } from "svc-access/run
 import { isOperator } from "../../ground/operator/operator.ts";
 import type { RemovalTransaction } from "../../ground/removals/removal-kind.ts";
 import type { Removals } from "../../ground/removals/removals.ts";
+import { ChangedMeanwhileError } from "../../ground/rpc/lost-race.ts";
 import type { IamTables } from "../../ground/store/tables.ts";
 import type { AccountChange, AccountChanges } from "../../people/accounts/account-changes.ts";
 import type { LocalAccount } from "../../people/accounts/account-row.ts";
@@ -78,10 +79,7 @@ export class UserChanges {
       });
       return changed;
     }
-    throw new ServiceError(
-      "FAILED_PRECONDITION",
-      "the user was changed meanwhile: read it again, and repeat the change",
-    );
+    throw changedMeanwhile();
   }
 
   /** Bars a user from logging in, and ends all that has begun. @throws ServiceError as `update` */
@@ -170,6 +168,13 @@ export class UserChanges {
 
 function usersIn(tx: RemovalTransaction) {
   return tx.$pickTables<"iam_users">();
+}
+
+/** The error for a change of something else than what was read. */
+export function changedMeanwhile(): ChangedMeanwhileError {
+  return new ChangedMeanwhileError(
+    "the user was changed meanwhile: read it again, and repeat the change",
+  );
 }
 
 function notEnabled(): ServiceError {
