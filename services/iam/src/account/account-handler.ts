@@ -141,11 +141,12 @@ class AccountRequest {
       const token = forms.issue(doneAt(section, visit.visitor.browser), result.done);
       return redirectResponse(`${sectionPath(section)}?${new URLSearchParams({ [DONE]: token })}`);
     }
-    const { status, body, script, retryAfterSeconds, cause } = result;
+    const { status, title, body, script, retryAfterSeconds, cause } = result;
     if (cause !== undefined) this.#request.nameCause(cause);
     const headers =
       retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
-    const page = sectionPage({ section, sections, body, script, isProblem: status >= 400 });
+    const isProblem = status >= 400;
+    const page = sectionPage({ section, sections, title, body, script, isProblem });
     return view.response(status, page, headers);
   }
 

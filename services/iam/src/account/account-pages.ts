@@ -14,6 +14,8 @@ export function sectionPath({ name }: Pick<AccountSection, "name">): string {
 export function sectionPage(shown: {
   readonly section: AccountSection;
   readonly sections: readonly AccountSection[];
+  /** That of the section if absent. */
+  readonly title?: MessageKey | undefined;
   readonly body: SectionBody;
   /** What was done. */
   readonly message?: MessageKey | undefined;
@@ -21,6 +23,7 @@ export function sectionPage(shown: {
   readonly script?: string | undefined;
 }): Page {
   const { section, sections, body, message, isProblem = false, script } = shown;
+  const heading = shown.title ?? section.title;
   return (texts) => {
     const { say } = texts;
     const links = sections.map((one): Html => {
@@ -28,7 +31,7 @@ export function sectionPage(shown: {
       return html`<li><a href="${sectionPath(one)}"${isCurrent ? html` aria-current="page"` : undefined}>${say(one.title)}</a></li>`;
     });
     return {
-      title: say(section.title),
+      title: say(heading),
       isProblem,
       ...(script === undefined ? {} : { script }),
       navigation: html`<nav aria-label="${say("Your account")}"><ul>

@@ -35,6 +35,8 @@ export type SectionResult =
   /** A page with what must be corrected, or a step that follows. */
   | {
       readonly status: number;
+      /** That of the section if absent. */
+      readonly title?: MessageKey;
       readonly body: SectionBody;
       readonly retryAfterSeconds?: number;
       readonly script?: string;

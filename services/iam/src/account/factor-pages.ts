@@ -35,14 +35,14 @@ export function factorList(list: {
 }): SectionBody {
   const { known, codes, timeZone, token, problem, passkey, pending } = list;
   return (texts) => {
-    const { say, date } = texts;
-    const item = ({ id, kind, createTime, useTime }: SecondFactor): Html => html`<li>
+    const { say } = texts;
+    const item = ({ id, kind, ...times }: SecondFactor): Html => html`<li>
 <p><strong id="factor-${id}">${say(KINDS[kind])}</strong><br>
-<span class="quiet">${say("Since {time}", { time: date(createTime, timeZone) })}${useTime === undefined ? undefined : html`<br>${say("Last used {time}", { time: date(useTime, timeZone) })}`}</span></p>
+${timesOf(texts, times, timeZone)}</p>
 <form method="post">
 ${formToken(token)}
 <input type="hidden" name="factor" value="${id}">
-<button class="danger" type="submit" name="action" value="remove" aria-describedby="factor-${id}">${say("Remove")}</button>
+<button class="danger" type="submit" name="action" value="ask_removal" aria-describedby="factor-${id}">${say("Remove")}</button>
 </form>
 </li>`;
     return html`${problemBox(problem && say(problem.text, problem.values))}
@@ -64,6 +64,40 @@ ${formToken(token)}
 </form>`
 }`;
   };
+}
+
+/** The question before a factor is removed. */
+export function removalForm(form: {
+  readonly factor: SecondFactor;
+  readonly isLast: boolean;
+  readonly timeZone: string;
+  readonly token: string;
+}): SectionBody {
+  const { factor, isLast, timeZone, token } = form;
+  const effect: MessageKey = isLast
+    ? "It is your last factor. Without it, your password alone is enough to log in, and your recovery codes no longer work."
+    : "You can no longer log in with it. Your other factors and your recovery codes remain.";
+  return (texts) => {
+    const { say } = texts;
+    return html`<p><strong>${say(KINDS[factor.kind])}</strong><br>
+${timesOf(texts, factor, timeZone)}</p>
+<p id="effect">${say(effect)}</p>
+<form method="post">
+${formToken(token)}
+<input type="hidden" name="factor" value="${factor.id}">
+<button class="danger" type="submit" name="action" value="remove" aria-describedby="effect">${say("Remove")}</button>
+<a class="button second" href="?">${say("Keep it")}</a>
+</form>`;
+  };
+}
+
+/** What tells factors of one kind apart. */
+function timesOf(
+  { say, date }: Texts,
+  { createTime, useTime }: Pick<SecondFactor, "createTime" | "useTime">,
+  timeZone: string,
+): Html {
+  return html`<span class="quiet">${say("Since {time}", { time: date(createTime, timeZone) })}${useTime === undefined ? undefined : html`<br>${say("Last used {time}", { time: date(useTime, timeZone) })}`}</span>`;
 }
 
 /** Why the form of a new app was not accepted. */

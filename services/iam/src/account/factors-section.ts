@@ -16,7 +16,7 @@ import type {
   SectionForms,
   SectionResult,
 } from "./account-section.ts";
-import { type AppProblems, appForm, factorList } from "./factor-pages.ts";
+import { type AppProblems, appForm, factorList, removalForm } from "./factor-pages.ts";
 
 /** What the second factors of an account need. */
 export interface FactorsSectionOptions {
@@ -97,6 +97,7 @@ export class FactorsSection implements AccountSection {
   async act(visit: AccountVisit, form: URLSearchParams): Promise<SectionResult> {
     const action = form.get("action");
     if (action === "new_app") return { status: 200, ...(await this.#newApp(visit)) };
+    if (action === "ask_removal") return this.#askRemoval(visit, form.get("factor") ?? "");
     // Before anything is checked: an attempt counts whether it succeeds or not.
     const waitMs = await this.#options.quota.use(visit.account.id);
     if (waitMs !== undefined) return this.#slowed(visit, waitMs);
@@ -179,14 +180,31 @@ export class FactorsSection implements AccountSection {
     return codesPage(codes);
   }
 
+  async #askRemoval(visit: AccountVisit, id: string): Promise<SectionResult> {
+    const { factors } = this.#options;
+    const { account, call, timeZone, token } = visit;
+    const known = await factors.store.list(account.id);
+    const factor = known.find((one) => one.id === id);
+    // As an answer to who removes it twice.
+    if (factor === undefined) return { done: "removed" };
+    const isLast = known.length === 1;
+    if (isLast && (await factors.isRequired(account.id, call.signal))) {
+      return this.#requiredFactor(visit);
+    }
+    const title = "Remove this factor?";
+    return { status: 200, title, body: removalForm({ factor, isLast, timeZone, token }) };
+  }
+
+  async #requiredFactor(visit: AccountVisit): Promise<SectionResult> {
+    const problem = "Your account needs a second factor. Add another one first.";
+    return { status: 409, ...(await this.show(visit, { text: problem })) };
+  }
+
   async #remove(visit: AccountVisit, id: string): Promise<SectionResult> {
     const { account, call, visitor } = visit;
     const kind = await this.#options.factors.remove(id, visitor, call.signal);
     if (kind === "lost_owner") return LOGGED_OUT;
-    if (kind === "required") {
-      const problem = "Your account needs a second factor. Add another one first.";
-      return { status: 409, ...(await this.show(visit, { text: problem })) };
-    }
+    if (kind === "required") return this.#requiredFactor(visit);
     if (kind !== undefined) await record(call, "second_factor.removed", account.id, kind);
     return { done: "removed" };
   }

@@ -230,7 +230,7 @@ describe("a form that has expired is shown again, and is done when it is sent ag
     expect((await alice.submit(again, form)).status).toBe(200);
   });
 
-  test.each(["remove", "codes", "passkey", "new_app", "", "x"])(
+  test.each(["ask_removal", "remove", "codes", "passkey", "new_app", "", "x"])(
     "with the factors, for %j",
     async (action) => {
       const again = await post("/factors", { action, form_token: "x", passkey: "{}" });

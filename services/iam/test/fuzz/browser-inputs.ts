@@ -112,7 +112,16 @@ function parametersFor(random: Random, path: string, known: KnownBrowser): Recor
   };
   const account = {
     form_token,
-    action: random.pick(["profile", "preferences", "all", "app", "passkey", "remove", ""]),
+    action: random.pick([
+      "profile",
+      "preferences",
+      "all",
+      "app",
+      "passkey",
+      "ask_removal",
+      "remove",
+      "",
+    ]),
     display_name: random.pick(["Alice", MARKUP]),
     avatar_url: random.pick(["", "https://evil.example.net/", "javascript:alert(1)", MARKUP]),
     current_password: "x",

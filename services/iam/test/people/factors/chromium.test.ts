@@ -118,6 +118,16 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium [PAGE-2]", () => {
     expect(await tab.url()).toBe(at(ACCOUNT));
 
     await tab.goTo(at(FACTORS));
+    const { kysely } = databaseOf(iam);
+    const factors = () => kysely.selectFrom("iam_second_factors").selectAll().execute();
+    const before = await factors();
+    await tab.click('button[value="ask_removal"]');
+    expect(await tab.text()).toContain("It is your last factor.");
+    await auditPage(tab, "remove factor");
+    await tab.click('a[href="?"]');
+    expect(await tab.text()).toContain("Add a factor");
+    expect(await factors()).toEqual(before);
+    await tab.click('button[value="ask_removal"]');
     await tab.click('button[value="remove"]');
     expect(await tab.text()).toContain("The factor was removed.");
     await logOut();
@@ -148,7 +158,7 @@ describe.skipIf(chromiumIsAbsent())("a person who must have a second factor", ()
       await auditPage(tab, "required factor codes");
       await tab.click("button");
       expect(await tab.url()).toBe(`${iam.origin}${FACTORS}`);
-      await tab.click('button[value="remove"]');
+      await tab.click('button[value="ask_removal"]');
       expect(await tab.text()).toContain("Add another one first.");
     } finally {
       await browser.close();

@@ -13,6 +13,7 @@ export const AUDITED_PAGES: Readonly<Record<string, readonly [file: string, titl
   "factors none": ["account/factors-section.ts", "Second factors"],
   "factors with scripts": ["account/factors-section.ts", "Second factors"],
   "add app": ["account/factors-section.ts", "Second factors"],
+  "remove factor": ["account/factors-section.ts", "Remove this factor?"],
   "recovery codes": ["account/factors-section.ts", "Second factors"],
   "login ended": ["account/account-pages.ts", "Your login has ended"],
   "not logged in": ["account/account-pages.ts", "You are not logged in"],
