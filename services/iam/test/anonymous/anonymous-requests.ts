@@ -117,7 +117,7 @@ export const ANONYMOUS_REQUESTS: readonly AnonymousRequest[] = [
   { to: `POST ${PROVIDER}/session/end/confirm`, form: { logout: "yes" }, status: 303 },
   { to: `GET ${PROVIDER}/account`, status: 303 },
   { to: `GET ${PROVIDER}/account/password`, status: 303 },
-  { to: `POST ${PROVIDER}/account/password`, form: { password: "x" }, status: 303 },
+  { to: `POST ${PROVIDER}/account/password`, form: { password: "x" }, status: 403 },
   { to: "GET /v1/iam/ui/login", query: { return_to: "/x" }, status: 303 },
   { to: "GET /v1/iam/ui/account", status: 303 },
   { to: "GET /v1/iam/ui/icon", status: 200 },

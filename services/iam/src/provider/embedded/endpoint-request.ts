@@ -29,6 +29,7 @@ import {
   SENT_AS_FORM,
   USER_CODE_PATH,
 } from "./request/endpoints.ts";
+import { noAuthentication } from "./request/no-authentication.ts";
 import { refuseSecondAuthentication } from "./request/one-authentication.ts";
 import { otherMethod } from "./request/other-methods.ts";
 import { refuseLongParameters } from "./request/parameter-limits.ts";
@@ -107,6 +108,7 @@ export class EndpointRequest {
     refuseSecondAuthentication(path, form, incoming.headers.authorization);
     if (isSentAsForm && form !== undefined) return asAddress(path, form);
     return (
+      noAuthentication(path, form, incoming.headers.authorization) ??
       (await this.#foreignForm(form, browser)) ??
       (await this.#ownPage(form, browser)) ??
       (await this.#slowed(form)) ??

@@ -86,7 +86,7 @@ test.each(["GET", "HEAD", "OPTIONS", "POST"])(
   },
 );
 
-const POST_ONLY = { GET: 405, POST: 400 };
+const POST_ONLY = { GET: 405, POST: 401 };
 test.each<[keyof client.ServerMetadata, Readonly<Record<string, number>>]>([
   ["authorization_endpoint", { GET: 400, POST: 303 }],
   ["end_session_endpoint", { GET: 200, POST: 303 }],

@@ -14,9 +14,11 @@ export const LOGOUT_FORM_PATH = "/session/end/confirm";
 export const KEY_SET_ENDPOINT = "/jwks";
 /** Where the metadata is for clients of OAuth, also at `METADATA_PATH`. */
 export const METADATA_ENDPOINT = "/.well-known/oauth-authorization-server";
+/** Where clients ask about their tokens. */
+export const INTROSPECTION_ENDPOINT = "/token/introspection";
 /** Endpoints that take an access token, which may be a JWT. */
 export const TOKEN_ENDPOINTS: ReadonlySet<string> = new Set([
-  "/token/introspection",
+  INTROSPECTION_ENDPOINT,
   "/token/revocation",
 ]);
 /** Endpoints at which clients authenticate. */

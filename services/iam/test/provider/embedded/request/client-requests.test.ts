@@ -157,3 +157,58 @@ test("a secret in the form alone authenticates nobody", async () => {
   const { status, body } = await ask("/token", { ...TV, id }, form);
   expect([status, body.error]).toEqual([401, "invalid_client"]);
 });
+
+describe("a request without the authentication of a client is invalid_client", () => {
+  const NO_CLIENT = /^no client: send client_id, with the secret as HTTP Basic authentication/;
+  const INTROSPECTS = /^a client that introspects tokens must authenticate$/;
+  const SCHEME = /^the header Authorization has another scheme than Basic$/;
+
+  test.each<[string, string, Form, string | undefined, RegExp]>([
+    ["nothing", "/token", {}, undefined, NO_CLIENT],
+    ["nothing", "/device/auth", { scope: "openid" }, undefined, NO_CLIENT],
+    ["nothing", "/token/revocation", { token: "x" }, undefined, NO_CLIENT],
+    ["nothing", "/token/introspection", { token: "x" }, undefined, INTROSPECTS],
+    ["an empty id", "/token", { client_id: "" }, undefined, NO_CLIENT],
+    ["an empty secret", "/token", { client_secret: "" }, undefined, NO_CLIENT],
+    [
+      "an id alone",
+      "/token/introspection",
+      { client_id: TV.id, token: "x" },
+      undefined,
+      INTROSPECTS,
+    ],
+    ["a Bearer token", "/token", { client_id: TV.id }, "Bearer x", SCHEME],
+    ["a scheme that begins alike", "/token", {}, "Basics eDp4", SCHEME],
+    ["no scheme", "/token/introspection", { token: "x" }, "", SCHEME],
+  ])("with %s at %s", async (_, path, form, authorization, description) => {
+    const response = await fetch(`${iam.issuer}${path}`, {
+      method: "POST",
+      headers: authorization === undefined ? {} : { authorization },
+      body: new URLSearchParams({ grant_type: "client_credentials", ...form }),
+    });
+    expect([response.status, await response.json()]).toEqual([
+      401,
+      { error: "invalid_client", error_description: expect.stringMatching(description) },
+    ]);
+    expect(response.headers.get("www-authenticate")).toMatch(/^Basic realm=/);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test.each<[string, ClientDeclaration, Form]>([
+    ["a client with a secret", CONSOLE, { token: "x" }],
+    ["a service account with a secret", ROBOT, { token: "x" }],
+  ])("but not of %s", async (_, from, form) => {
+    expect(await ask("/token/introspection", from, form)).toEqual({
+      status: 200,
+      body: { active: false },
+    });
+  });
+
+  test("but not of one with a key", async () => {
+    const response = await fetch(`${iam.issuer}/token/introspection`, {
+      method: "POST",
+      body: new URLSearchParams({ ...(await assertion()), token: "x" }),
+    });
+    expect([response.status, await response.json()]).toEqual([200, { active: false }]);
+  });
+});
