@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "svc-access/runtime";
 import { TokenKind } from "../../../gen/svc/iam/v1/auth_pb.ts";
@@ -18,13 +18,14 @@ export interface AuthHandlersOptions {
   readonly tokens: TokenCheck;
   /** Where the identity provider may send browsers, compared exactly. */
   readonly redirectUris: ReadonlySet<string>;
-  /** Whether the provider accepts no login without PKCE. */
+  /** Whether the provider accepts no login without PKCE: then a verifier is made for whoever has none. */
   readonly requiresPkce: boolean;
   /** Which services may exchange and refresh tokens. */
   readonly rights: Pick<ServiceRights, "assertMayExchangeTokens">;
 }
 
-const STATE_BYTES = 32;
+/** As RFC 7636 recommends for a verifier. */
+const RANDOM_BYTES = 32;
 const MAX_SCOPES = 64;
 
 const KINDS: Readonly<Record<TokenKind, RevocableKind | undefined>> = {
@@ -38,11 +39,17 @@ export function authHandlers(options: AuthHandlersOptions): IAMAuthServiceHandle
   const { provider, currentUser, preferences, tokens, rights } = options;
   return {
     async buildLoginURL(request, call) {
-      assertLoginRequest(request, options);
-      const { redirectUri, codeChallenge, nonce } = request;
-      const state = request.state || randomBytes(STATE_BYTES).toString("base64url");
+      assertLoginRequest(request, options.redirectUris);
+      const { redirectUri, nonce } = request;
+      const state = request.state || unguessable();
+      // Whoever gives none is not refused: the login then is as safe as one whose caller made the verifier.
+      const isMade = request.codeChallenge === "" && options.requiresPkce;
+      const codeVerifier = isMade ? unguessable() : "";
+      const codeChallenge = isMade ? challengeOf(codeVerifier) : request.codeChallenge;
       const loginUrl = await provider.loginUrl({ redirectUri, codeChallenge, nonce, state }, call);
-      return { loginUrl, state };
+      // The answer is one login's, and the verifier is a secret of it.
+      call.setResponseHeader("Cache-Control", "no-store");
+      return { loginUrl, state, codeVerifier };
     },
 
     async exchangeCode({ code, redirectUri, codeVerifier, nonce, issuer }, call) {
@@ -80,6 +87,15 @@ export function authHandlers(options: AuthHandlersOptions): IAMAuthServiceHandle
       preferences: await preferences.update(request, context),
     }),
   };
+}
+
+function unguessable(): string {
+  return randomBytes(RANDOM_BYTES).toString("base64url");
+}
+
+/** The PKCE challenge of a verifier, of the method S256. */
+function challengeOf(verifier: string): string {
+  return createHash("sha256").update(verifier).digest("base64url");
 }
 
 /** The name of a scope (RFC 6749, 3.3). */

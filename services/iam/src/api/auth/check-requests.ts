@@ -9,12 +9,6 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 /** The SHA-256 of a verifier in base64url (RFC 7636). */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
-/** What a login is checked against. */
-export interface LoginRules {
-  readonly redirectUris: ReadonlySet<string>;
-  readonly requiresPkce: boolean;
-}
-
 /**
  * Checks the parameters of a login URL.
  *
@@ -22,7 +16,7 @@ export interface LoginRules {
  */
 export function assertLoginRequest(
   { redirectUri, state, codeChallenge, nonce }: BuildLoginURLRequest,
-  { redirectUris, requiresPkce }: LoginRules,
+  redirectUris: ReadonlySet<string>,
 ): void {
   if (!redirectUris.has(required("redirect_uri", redirectUri))) {
     throw invalid("redirect_uri", "is not a registered one; they are compared exactly");
@@ -32,8 +26,11 @@ export function assertLoginRequest(
       throw invalid(field, `must have at most ${LONGEST_STATE} characters`);
     if (!PRINTABLE.test(value)) throw invalid(field, "must consist of printable ASCII characters");
   }
-  if (codeChallenge === "" ? requiresPkce : !CHALLENGE.test(codeChallenge)) {
-    throw invalid("code_challenge", "must be a PKCE challenge of the method S256 (RFC 7636)");
+  if (codeChallenge !== "" && !CHALLENGE.test(codeChallenge)) {
+    throw invalid(
+      "code_challenge",
+      "must be the SHA-256 of a PKCE verifier in base64url without padding (S256 of RFC 7636): leave it out to have a verifier made",
+    );
   }
 }
 

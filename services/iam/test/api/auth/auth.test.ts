@@ -3,7 +3,7 @@ import { decodeJwt } from "jose";
 import { type AuditEvent, createGrpcClient } from "svc-access/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { IAMAuthService, TokenKind } from "../../../gen/svc/iam/v1/auth_pb.ts";
-import { Browser } from "../../support/browser.ts";
+import { Browser, nextAddress } from "../../support/browser.ts";
 import {
   AS_HUB,
   asUser,
@@ -167,8 +167,13 @@ test.each<[string, string, Readonly<Record<string, string>>, string]>([
   ["31: a state that is not ASCII", "state", { state: "zustand-ü" }, "printable ASCII"],
   ["31: a long state", "state", { state: "x".repeat(1025) }, "at most 1024"],
   ["32: a nonce that is not ASCII", "nonce", { nonce: "é" }, "printable ASCII"],
-  ["33: no challenge", "code_challenge", { code_challenge: "" }, "PKCE challenge"],
-  ["33: a plain challenge", "code_challenge", { code_challenge: "plain" }, "PKCE challenge"],
+  ["33: a plain challenge", "code_challenge", { code_challenge: "plain" }, "SHA-256 of a PKCE"],
+  [
+    "33: a padded challenge",
+    "code_challenge",
+    { code_challenge: `${"x".repeat(43)}=` },
+    "leave it out",
+  ],
 ])("a login URL with %s is refused", async (_, field, more, message) => {
   const query = new URLSearchParams({
     redirect_uri: REDIRECT_URI,
@@ -181,6 +186,43 @@ test.each<[string, string, Readonly<Record<string, string>>, string]>([
   expect(body.code).toBe("INVALID_ARGUMENT");
   expect(body.message).toContain(field);
   expect(body.message).toContain(message);
+});
+
+test("a person logs in by a login URL of a redirect URI and a state alone [IAM-39]", async () => {
+  const query = new URLSearchParams({ redirect_uri: REDIRECT_URI, state: "a state" });
+  // Calls without a caller are limited by address.
+  const headers = { "x-forwarded-for": nextAddress() };
+  const response = await fetch(`${iam.origin}/v1/iam/login-url?${query}`, { headers });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  const { loginUrl, state, codeVerifier } = (await response.json()) as Record<string, string>;
+  expect(state).toBe("a state");
+  expect(codeVerifier).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  expect(loginUrl).not.toContain(codeVerifier);
+  const exchange = async (verifier: string | undefined) => {
+    const code = await codeOf({ loginUrl: loginUrl ?? "", verifier: "" });
+    const sent = { code, redirectUri: REDIRECT_URI, codeVerifier: verifier };
+    return iam.call("POST", "/v1/iam/tokens:exchange", sent, AS_HUB);
+  };
+  for (const other of [undefined, "v".repeat(43)]) {
+    expect((await exchange(other)).status).toBe(400);
+  }
+  const { status, body } = await exchange(codeVerifier);
+  expect(status, JSON.stringify(body)).toBe(200);
+  const bearer = { Authorization: `Bearer ${body.tokens.accessToken}` };
+  const me = await iam.call("GET", "/v1/iam/me", undefined, bearer);
+  expect(me.body).toMatchObject({ username: "alice" });
+});
+
+test("each login URL without a challenge has a verifier of its own; one with a challenge has none", async () => {
+  const verifierOf = async (more: Readonly<Record<string, string>>) => {
+    const query = new URLSearchParams({ redirect_uri: REDIRECT_URI, ...more });
+    const headers = { "x-forwarded-for": nextAddress() };
+    const path = `/v1/iam/login-url?${query}`;
+    return (await iam.call("GET", path, undefined, headers)).body.codeVerifier ?? "";
+  };
+  expect(await verifierOf({})).not.toBe(await verifierOf({}));
+  expect(await verifierOf({ code_challenge: "x".repeat(43) })).toBe("");
 });
 
 test("a login URL without a state has one that nobody can guess [IAM-39]", async () => {
