@@ -37,7 +37,7 @@ export function factorList(list: {
   return (texts) => {
     const { say } = texts;
     const item = ({ id, kind, ...times }: SecondFactor): Html => html`<li>
-<p><strong id="factor-${id}">${say(KINDS[kind])}</strong><br>
+<p id="factor-${id}"><strong>${say(KINDS[kind])}</strong><br>
 ${timesOf(texts, times, timeZone)}</p>
 <form method="post">
 ${formToken(token)}

@@ -82,14 +82,14 @@ ${formToken(token)}
         ? isolated(userAgent)
         : say("unknown");
     return html`<li>
-<p><strong id="${heading}">${say(kind === "device" ? "Device" : "Browser")}</strong>${
+<p id="${heading}"><strong>${say(kind === "device" ? "Device" : "Browser")}</strong>${
       id === visitor.sessionId ? html` (${say("this one")})` : undefined
     }<br><span class="quiet">${device}</span></p>
-<p class="quiet">${say("Last used {time}, from {address}", { time: date(seenTime, timeZone), address })}<br>
+<p class="quiet" id="${heading}-use">${say("Last used {time}, from {address}", { time: date(seenTime, timeZone), address })}<br>
 ${say("Since {time}", { time: date(createTime, timeZone) })}${names.length === 0 ? undefined : html`<br>${[...new Set(names)].map((name, index) => html`${index === 0 ? "" : ", "}${isolated(name)}`)}`}</p>
 <form method="post">
 ${formToken(token)}
-<button class="danger" type="submit" name="session" value="${id}" aria-describedby="${heading}">${say("End the session")}</button>
+<button class="danger" type="submit" name="session" value="${id}" aria-describedby="${heading} ${heading}-use">${say("End the session")}</button>
 </form>
 </li>`;
   }

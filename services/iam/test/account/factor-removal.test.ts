@@ -1,7 +1,7 @@
 /** The account asks before it removes a second factor, and tells factors of one kind apart. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { totpCode } from "../../src/people/factors/one-time-codes.ts";
-import { Browser, type Visit } from "../support/browser.ts";
+import { Browser, descriptionOf, type Visit } from "../support/browser.ts";
 import { databaseOf, startSelf } from "../support/browser-login.ts";
 import type { IamService } from "../support/iam-service.ts";
 import { PASSWORD } from "../support/memory-accounts.ts";
@@ -69,6 +69,17 @@ test.each<[string, readonly string[], string, string]>([
     }
   },
 );
+
+test("the description of each button has what tells its factor apart [PAGE-2]", async () => {
+  await addPasskey("one", Date.UTC(2026, 0, 1));
+  await addPasskey("two", Date.UTC(2026, 1, 2), Date.UTC(2026, 2, 3));
+  const { text } = await alice.open(url());
+  const found = [...text.matchAll(/<button[^>]* value="ask_removal" aria-describedby="([^"]*)"/g)];
+  expect(found.map(([, id = ""]) => descriptionOf(text, id))).toEqual([
+    "Passkey Since Jan 1, 2026, 12:00 AM",
+    "Passkey Since Feb 2, 2026, 12:00 AM Last used Mar 3, 2026, 12:00 AM",
+  ]);
+});
 
 test("it asks in German, too [PAGE-3]", async () => {
   await addPasskey("one", 1);

@@ -135,6 +135,19 @@ export interface Visit {
   readonly text: string;
 }
 
+/** What a screen reader says of an element with this `aria-describedby`: the texts of paragraphs. */
+export function descriptionOf(page: string, ids: string): string {
+  const texts = ids.split(" ").map((id) => {
+    const found = page.split(` id="${id}"`)[1] ?? "";
+    return found.slice(found.indexOf(">") + 1, found.indexOf("</p>"));
+  });
+  const plain = texts
+    .join(" ")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ");
+  return plain.replace(/ (?=[,)])|(?<=\() /g, "").trim();
+}
+
 /** The value of a hidden field of a page. */
 export function fieldOf({ text }: Visit, name: string): string {
   const found = new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(text);
