@@ -1,5 +1,6 @@
 import { PlatformError } from "./platform-error.ts";
 import type { PlatformProcess } from "./platform-process.ts";
+import { type Ports, refusedPort } from "./ports.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const LOOK_MS = 500;
@@ -29,12 +30,25 @@ export class Ending {
   }
 
   /** From now on the platform ends with this process, and the process with the platform. */
-  watch(child: PlatformProcess): void {
+  watch(child: PlatformProcess, ports: Ports): void {
     this.#processes.push(child);
     void child.ended.then((how) => {
+      const isForPerson = child.exitCode === 2;
+      const port = isForPerson && child.refused ? refusedPort(ports, child.refused) : undefined;
       // What a person must fix has the same exit code here.
-      this.#controller.abort(new PlatformError(how, child.exitCode === 2 ? 2 : 1));
+      this.#controller.abort(port ?? new PlatformError(how, isForPerson ? 2 : 1));
     });
+  }
+
+  /**
+   * Waits until a watched process listens on its ports: before, another one may answer there, which
+   * must get no secret.
+   *
+   * @throws the reason of the end, at the end
+   */
+  async untilListening(child: PlatformProcess): Promise<void> {
+    await Promise.race([child.listening, this.begun()]);
+    this.signal.throwIfAborted();
   }
 
   /** Resolves at the end. */

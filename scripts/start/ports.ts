@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { PlatformError } from "./platform-error.ts";
+import type { PortReport } from "./port-report.ts";
 
 /** Where everything listens: this machine only, since the passwords are shown on the terminal. */
 export const HOST = "127.0.0.1";
@@ -53,15 +54,25 @@ export function readPorts(environment: NodeJS.ProcessEnv): Ports {
  */
 export async function requireFreePorts(ports: Ports): Promise<void> {
   for (const variable of VARIABLES) {
-    const port = ports[variable];
-    const code = await whyNotFree(port);
-    if (code === undefined) continue;
-    const reason = code === "EADDRINUSE" ? "is taken" : `cannot be used (${code})`;
-    throw new PlatformError(
-      `port ${port}, for ${PORTS[variable][0]}, ${reason}: choose another with ${variable}=… npm start`,
-      2,
-    );
+    const code = await whyNotFree(ports[variable]);
+    if (code !== undefined) throw portError(ports, variable, code);
   }
+}
+
+/**
+ * The error of a process that could not listen on its port: it was taken after the check of all ports.
+ * Undefined where the port is none of them.
+ */
+export function refusedPort(ports: Ports, { port, code }: PortReport): PlatformError | undefined {
+  const variable = VARIABLES.find((name) => ports[name] === port);
+  if (variable === undefined || code === undefined) return undefined;
+  return portError(ports, variable, code);
+}
+
+function portError(ports: Ports, variable: PortVariable, code: string): PlatformError {
+  const reason = code === "EADDRINUSE" ? "is taken" : `cannot be used (${code})`;
+  const what = `port ${ports[variable]}, for ${PORTS[variable][0]}, ${reason}`;
+  return new PlatformError(`${what}: choose another with ${variable}=… npm start`, 2);
 }
 
 function whyNotFree(port: number): Promise<string | undefined> {

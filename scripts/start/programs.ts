@@ -60,6 +60,7 @@ export function iamProgram({ ports, addresses, data, tokens, iamConfig }: Platfo
     name: "svc-iam",
     main: join(IAM, "src/main.ts"),
     args: ["serve", iamConfig],
+    ports: [ports.IAM_HTTP_PORT, ports.IAM_GRPC_PORT, ports.IAM_METRICS_PORT],
     log: data.logFile("svc-iam"),
     environment: {
       ENVIRONMENT: "development",
@@ -95,14 +96,15 @@ export function clientsLine(
 export function bootstrapProgram(plan: PlatformPlan): Program {
   const iam = iamProgram(plan);
   const args = ["bootstrap", plan.iamConfig, "--format", "json"];
-  return { ...iam, name: "svc-iam bootstrap", args };
+  return { ...iam, name: "svc-iam bootstrap", args, ports: [] };
 }
 
 /** The Git service, which the hub calls. */
-export function gitProgram({ addresses, data, tokens }: PlatformPlan): Program {
+export function gitProgram({ ports, addresses, data, tokens }: PlatformPlan): Program {
   return {
     name: "git",
     main: join(HUB, "src/git/main.ts"),
+    ports: [ports.GIT_GRPC_PORT, ports.GIT_METRICS_PORT],
     log: data.logFile("git"),
     environment: {
       ENVIRONMENT: "development",
@@ -126,6 +128,7 @@ export function hubProgram(
   return {
     name: "hub",
     main: join(HUB, "src/hub/main.ts"),
+    ports: [ports.HUB_HTTP_PORT, ports.HUB_GRPC_PORT, ports.HUB_METRICS_PORT],
     log: data.logFile("hub"),
     environment: {
       ENVIRONMENT: "development",

@@ -3,8 +3,8 @@ import { addressesOf } from "./addresses.ts";
 import { compileHub } from "./compile-hub.ts";
 import { Ending } from "./ending.ts";
 import { PlatformError } from "./platform-error.ts";
-import { PlatformProcess } from "./platform-process.ts";
-import { readPorts, requireFreePorts } from "./ports.ts";
+import { PlatformProcess, type Program } from "./platform-process.ts";
+import { type Ports, readPorts, requireFreePorts } from "./ports.ts";
 import {
   gitProgram,
   hubProgram,
@@ -54,16 +54,19 @@ async function run(args: readonly string[], ending: Ending): Promise<void> {
   const addresses = addressesOf(ports);
   const plan = { ports, addresses, data, tokens: makeTokens(), iamConfig };
   data.saveSystemToken(plan.tokens.system);
-  process.stdout.write("\nStarting svc-iam\n");
-  ending.watch(new PlatformProcess(iamProgram(plan)));
+  process.stdout.write("\nStarting svc-iam and the Git service\n");
+  const git = start(gitProgram(plan), ports, ending);
+  const iam = start(iamProgram(plan), ports, ending);
+  // What follows sends tokens there, also the hub to the Git service.
+  for (const child of [iam, git]) await ending.untilListening(child);
   await untilReady("svc-iam", addresses.iam, signal);
   let { seeded } = state;
   if (seeded === undefined) {
     process.stdout.write("Making the first users\n");
-    const iam = await seedIam(plan, state.password, signal);
-    await startHub(plan, iam.users.alice, ending);
-    const { users, account } = iam;
-    seeded = { users, account, project: await seedHub(plan, iam, signal) };
+    const made = await seedIam(plan, state.password, signal);
+    await startHub(plan, made.users.alice, ending);
+    const { users, account } = made;
+    seeded = { users, account, project: await seedHub(plan, made, signal) };
     data.save({ ...state, seeded });
   } else {
     await startHub(plan, seeded.users.alice, ending);
@@ -72,10 +75,15 @@ async function run(args: readonly string[], ending: Ending): Promise<void> {
   process.stdout.write(summary({ addresses, data, iamConfig, password, seeded: seeded as Seeded }));
 }
 
+function start(program: Program, ports: Ports, ending: Ending): PlatformProcess {
+  const child = new PlatformProcess(program);
+  ending.watch(child, ports);
+  return child;
+}
+
 async function startHub(plan: PlatformPlan, owner: string, ending: Ending): Promise<void> {
-  process.stdout.write("Starting the hub and the Git service\n");
-  ending.watch(new PlatformProcess(gitProgram(plan)));
-  ending.watch(new PlatformProcess(hubProgram(plan, owner)));
+  process.stdout.write("Starting the hub\n");
+  await ending.untilListening(start(hubProgram(plan, owner), plan.ports, ending));
   await untilReady("the hub", plan.addresses.hub, ending.signal);
 }
 
