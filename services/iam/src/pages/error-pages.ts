@@ -120,7 +120,8 @@ function textsOf({ code, status }: Refusal): ErrorTexts {
   return TEXTS[code] ?? REFUSED;
 }
 
-function wantsPage({ headers }: RefusedRequest): boolean {
+/** Whether a request is that of a browser which shows what it gets. */
+export function wantsPage({ headers }: Pick<RefusedRequest, "headers">): boolean {
   return headers.all("accept").some((types) => /\btext\/html\b/i.test(types));
 }
 

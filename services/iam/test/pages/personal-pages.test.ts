@@ -65,7 +65,7 @@ const PAGES: readonly (readonly [string, string, number, keyof typeof german])[]
   ["GET", "/v1/iam/ui/login?return_to=//x", 400, "The address of the login is not valid"],
   ["GET", "/v1/iam/oauth2/callback?state=x", 400, "The login did not succeed"],
   ["GET", "/v1/iam/logout", 200, "Log out?"],
-  ["POST", "/v1/iam/logout", 403, "The request was refused"],
+  ["POST", "/v1/iam/logout", 403, "The form has expired"],
   ["GET", "/v1/iam/ui/password-reset", 404, "The link does not work"],
   ["GET", "/v1/iam/ui/bootstrap?token=x", 404, "The link does not work"],
   ["GET", "/v1/iam/ui/none", 404, "There is no such page"],

@@ -6,6 +6,7 @@ import {
   type RawResponse,
   ServiceError,
 } from "svc-access/runtime";
+import { foreignFormPage, wantsPage } from "../../pages/error-pages.ts";
 import type { FormTokens } from "../../pages/form-tokens.ts";
 import type { PageDesign } from "../../pages/page-design.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
@@ -61,7 +62,10 @@ async function logOut(
   const removed = { "Set-Cookie": removedCookie(SESSION_COOKIE) };
   if (cookie === undefined) return redirectResponse(LOGOUT_PATH);
   if (!forms.isValid(await formFields(request), { form: FORM, browser: cookie })) {
-    throw new ServiceError("FORBIDDEN", "the form was not shown in this browser, or has expired");
+    const refusal = "the form was not shown in this browser, or has expired";
+    if (!wantsPage(request)) throw new ServiceError("FORBIDDEN", refusal);
+    const view = await design.personalView(request, call);
+    return view.response(403, foreignFormPage(LOGOUT_PATH));
   }
   const session = await sessions.endOf(cookie).catch((error: unknown) => {
     throw explainMissingKey(error, logger);

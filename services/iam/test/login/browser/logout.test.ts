@@ -85,6 +85,19 @@ describe("a logout that is refused, and ends nothing [IDP-20]", () => {
   });
 });
 
+test("a form without its token leads to the page that has one", async () => {
+  const browser = await loggedIn(service);
+  const body = new URLSearchParams({ form_token: "x" });
+  const headers = { accept: "text/html" };
+  const refused = await browser.request(at(LOGOUT), { method: "POST", body, headers });
+  const page = await refused.text();
+  expect([refused.status, page]).toEqual([403, expect.stringContaining("The form has expired")]);
+  const link = /<a class="button" href="([^"]*)">Open the page again/.exec(page)?.[1] ?? "";
+  const left = await browser.submit(await browser.open(at(link)), {});
+  expect(left.text).toContain("Logged out");
+  expect(browser.cookie(SESSION)).toBeUndefined();
+});
+
 test("ends the session here and at the provider, at once, for a copied cookie as well [IDP-4]", async () => {
   const browser = await loggedIn(service);
   const cookie = `${SESSION}=${browser.cookie(SESSION)}`;
