@@ -4,6 +4,7 @@ import { PASSKEY_SCRIPT } from "../login/interaction/passkey-script.ts";
 import type { FormTokens } from "../pages/form-tokens.ts";
 import { html } from "../pages/html.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
+import { waitText } from "../pages/wait-text.ts";
 import type { FailedAttempts } from "../people/accounts/throttle/failed-attempts.ts";
 import type { Quota } from "../people/accounts/throttle/quota.ts";
 import { appSecret, recoveryCodes } from "../people/factors/factor-forms.ts";
@@ -147,8 +148,8 @@ export class FactorsSection implements AccountSection {
   async #slowed(visit: AccountVisit, waitMs: number): Promise<SectionResult> {
     await this.#failed(visit, "slowed");
     const seconds = Math.ceil(waitMs / 1000);
-    const text = "There were too many attempts. Try again in {seconds} s.";
-    const shown = await this.show(visit, { text, values: { seconds } });
+    const problem = waitText("There were too many attempts. Try again in {seconds} s.", seconds);
+    const shown = await this.show(visit, problem);
     return { status: 429, ...shown, retryAfterSeconds: seconds };
   }
 

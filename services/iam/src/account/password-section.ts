@@ -9,6 +9,7 @@ import { QueueFullError } from "../ground/queue/work-queue.ts";
 import { field, formToken, problemBox, problemList } from "../pages/form-parts.ts";
 import { html } from "../pages/html.ts";
 import type { MessageKey, TextValues } from "../pages/texts.ts";
+import { waitText } from "../pages/wait-text.ts";
 import type { LocalAccounts } from "../people/accounts/local-accounts.ts";
 import { type PasswordLogin, passwordsQueueFull } from "../people/accounts/password-login.ts";
 import { repetitionOf } from "../people/accounts/repeated-form.ts";
@@ -128,7 +129,7 @@ export class PasswordSection implements AccountSection {
       case "slowed": {
         const seconds = retrySeconds(result);
         const text = "There were too many failed attempts. Try again in {seconds} s.";
-        return { ...refused(429, { text, values: { seconds } }), retryAfterSeconds: seconds };
+        return { ...refused(429, waitText(text, seconds)), retryAfterSeconds: seconds };
       }
       case "busy":
         return {

@@ -6,12 +6,13 @@ import {
   type RefusedRequest,
   ServiceError,
 } from "svc-access/runtime";
-import { html } from "./html.ts";
+import { type Html, html } from "./html.ts";
 import type { Page } from "./page.ts";
 import type { PagePerson } from "./page-choices.ts";
 import type { PageDesign } from "./page-design.ts";
 import type { PageView } from "./page-view.ts";
-import type { MessageKey } from "./texts.ts";
+import type { MessageKey, Texts } from "./texts.ts";
+import { waitText } from "./wait-text.ts";
 
 /** The text of what failed in the service. */
 export const SERVER_ERROR: MessageKey =
@@ -103,12 +104,12 @@ function serviceError(error: unknown): ServiceError {
 export function errorPage(error: Refusal): Page {
   const { retryAfterSeconds: seconds } = error;
   const { title, text } = textsOf(error);
-  return ({ say }) => ({
-    title: say(title),
+  return (texts) => ({
+    title: texts.say(title),
     body:
       error.status === TOO_MANY && seconds !== undefined
-        ? html`<p>${say("Try again in {seconds} s.", { seconds })}</p>`
-        : html`<p>${say(text)}</p>`,
+        ? tryAgainIn(seconds, texts)
+        : html`<p>${texts.say(text)}</p>`,
   });
 }
 
@@ -189,10 +190,15 @@ export function foreignFormPage(path?: string): Page {
 export function slowedResponse(view: PageView, seconds: number): RawResponse {
   return view.response(
     429,
-    ({ say }) => ({
-      title: say("Too many attempts"),
-      body: html`<p>${say("Try again in {seconds} s.", { seconds })}</p>`,
+    (texts) => ({
+      title: texts.say("Too many attempts"),
+      body: tryAgainIn(seconds, texts),
     }),
     { "Retry-After": String(seconds) },
   );
+}
+
+function tryAgainIn(seconds: number, { say }: Texts): Html {
+  const { text, values } = waitText("Try again in {seconds} s.", seconds);
+  return html`<p>${say(text, values)}</p>`;
 }

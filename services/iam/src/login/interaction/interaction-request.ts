@@ -9,6 +9,7 @@ import { INTERACTION_PATH } from "../../config/provider-paths.ts";
 import type { BrowserIdentity } from "../../pages/browser-identity.ts";
 import { redirectResponse } from "../../pages/redirect-response.ts";
 import { formFields, isFromAnotherSite } from "../../pages/sent-forms.ts";
+import { waitText } from "../../pages/wait-text.ts";
 import { passwordsQueueFull } from "../../people/accounts/password-login.ts";
 import type { FailedAttempt } from "../../people/accounts/throttle/failed-attempts.ts";
 import { retrySeconds } from "../../people/accounts/throttle/retry-seconds.ts";
@@ -145,10 +146,8 @@ export class InteractionRequest {
       case "slowed": {
         await this.#failed({ event: "login.slowed", details: { client } });
         const seconds = retrySeconds(result);
-        const problem: FormProblem = {
-          text: "There were too many failed attempts. Try again in {seconds} s.",
-          values: { seconds },
-        };
+        const text = "There were too many failed attempts. Try again in {seconds} s.";
+        const problem = waitText(text, seconds);
         const { headers, ...page } = await this.#view.page(interaction, 429, problem);
         return { ...page, headers: { ...headers, "Retry-After": String(seconds) } };
       }

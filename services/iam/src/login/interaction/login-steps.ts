@@ -1,4 +1,5 @@
 import type { MessageKey } from "../../pages/texts.ts";
+import { waitText } from "../../pages/wait-text.ts";
 import { retrySeconds } from "../../people/accounts/throttle/retry-seconds.ts";
 import type { Factors } from "../../people/factors/factors.ts";
 import { newTotpSecret } from "../../people/factors/one-time-codes.ts";
@@ -122,7 +123,7 @@ export class LoginSteps {
       const seconds = retrySeconds(result);
       const text = "There were too many failed attempts. Try again in {seconds} s.";
       return {
-        ...again(state, 429, { text, values: { seconds } }),
+        ...again(state, 429, waitText(text, seconds)),
         retryAfterSeconds: seconds,
         event: { event: "second_factor.failed", accountId, method: "slowed" },
       };

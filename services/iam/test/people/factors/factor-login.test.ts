@@ -158,7 +158,8 @@ describe("alice has an app", () => {
     }
     for (const form of forms) {
       const refused = await attempt(form);
-      const alert = /role="alert"[^>]*>There were too many attempts\. Try again in \d+ s\./;
+      const alert =
+        /role="alert"[^>]*>There were too many attempts\. Try again in \d+ (?:s|minutes)\./;
       expect([refused.status, refused.text]).toEqual([429, expect.stringMatching(alert)]);
     }
     // Nothing was removed, the page is shown, and other users are not concerned.

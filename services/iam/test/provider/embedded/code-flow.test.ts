@@ -210,6 +210,7 @@ test("a login whose password is changed before it is completed is none in the au
 
 test.each([
   [{ outcome: "slowed", retryAfterMs: 61_500 }, 429, "62", "Try again in 62 s"],
+  [{ outcome: "slowed", retryAfterMs: 884_500 }, 429, "885", "Try again in 15 minutes"],
   [{ outcome: "busy" }, 503, "5", "Too many people"],
 ] as const)("somebody who is %j learns when to try again", async (answer, status, after, text) => {
   const browser = new Browser(iam.origin);
