@@ -10,6 +10,7 @@ import { type Html, html } from "../pages/html.ts";
 import { LANGUAGES } from "../pages/languages.ts";
 import type { MessageKey, Texts } from "../pages/texts.ts";
 import type { SectionBody } from "./account-section.ts";
+import { timeZones } from "./time-zones.ts";
 
 /** What the forms of the profile show. */
 export interface ProfileValues {
@@ -188,8 +189,4 @@ function languages(chosen: string): Option[] {
     tag,
     new Intl.DisplayNames(tag, { type: "language" }).of(tag) ?? tag,
   ]);
-}
-
-function timeZones(chosen: string): string[] {
-  return [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone"), chosen])];
 }
