@@ -163,7 +163,7 @@ test("answers other than pages read no preferences", async () => {
     [["GET", "/v1/iam/ui/none"], json, 404],
     [["GET", "/v1/iam/oidc/none"], json, 404],
     [["POST", "/v1/iam/logout"], json, 403],
-    [["POST", "/v1/iam/oidc/token"], {}, 400],
+    [["POST", "/v1/iam/oidc/token"], {}, 401],
     [["GET", "/v1/iam/oidc/jwks"], {}, 200],
     [["GET", "/v1/iam/ui/icon"], {}, 200],
     [["OPTIONS", ACCOUNT], {}, 204],

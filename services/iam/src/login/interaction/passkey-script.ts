@@ -36,14 +36,15 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
   form.hidden = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const problem = form.querySelector("[role=alert]");
-    problem.hidden = true;
+    const problems = form.querySelectorAll("[role=alert]");
+    for (const problem of problems) problem.hidden = true;
     try {
       const found = await answer(JSON.parse(form.dataset.passkey));
       form.elements.passkey.value = JSON.stringify(json(found));
       form.submit();
-    } catch {
-      problem.hidden = false;
+    } catch (error) {
+      const known = error.name === "InvalidStateError" && form.querySelector("[data-known]");
+      (known || problems[0]).hidden = false;
     }
   });
 }

@@ -23,6 +23,7 @@ export function passkeyForm(
 ${form.pending && html`<input name="pending" type="hidden" value="${form.pending}">`}
 <input name="passkey" type="hidden" value="">
 <p class="alert" role="alert" hidden>${say("The passkey was not used. Try again.")}</p>
+${"user" in form.options ? html`<p class="alert" role="alert" hidden data-known>${say("This device already has a passkey of your account.")}</p>` : undefined}
 <button class="second" type="submit">${say(form.button)}</button>
 </form>`;
 }

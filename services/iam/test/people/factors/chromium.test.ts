@@ -103,6 +103,14 @@ describe.skipIf(chromiumIsAbsent())("a person with Chromium [PAGE-2]", () => {
     expect(await codesOf()).toHaveLength(10);
     await tab.goTo(at(FACTORS));
     expect(await tab.text()).toContain("Passkey");
+    await tab.evaluate(`document.querySelector("form[data-passkey] button").click()`);
+    const known = "This device already has a passkey of your account.";
+    // The authenticator answers in its own time.
+    let shown = "";
+    do shown = await tab.text();
+    while (!shown.includes(known) && !shown.includes("The passkey was not used"));
+    expect(shown).toContain(known);
+    expect(shown).not.toContain("The passkey was not used");
 
     await logOut();
     await tab.goTo(at(ACCOUNT));
