@@ -8,6 +8,7 @@ const SYSTEM_TOKEN = "the-system-token-of-the-platform-in-tests";
 /** The Hangul filler, which nobody sees. */
 const OLDER = "\u3164";
 const PROBLEM = "must contain at least one visible character";
+const SPACED = ["Ops  ", "must not begin or end with white space"] as const;
 
 let iam: IamService;
 let users: Record<string, string>;
@@ -88,8 +89,10 @@ describe.each<
       const answer = await patch(body);
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     }
-    const { status, body } = await patch({ displayName: `${OLDER}${OLDER}` });
-    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(PROBLEM)]);
+    for (const [name, problem] of [[`${OLDER}${OLDER}`, PROBLEM], SPACED]) {
+      const { status, body } = await patch({ displayName: name });
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(problem)]);
+    }
   });
 });
 

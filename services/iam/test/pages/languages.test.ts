@@ -143,6 +143,7 @@ describe("texts in German", () => {
     ["a user name with a ligature", () => usernameProblem("ﬁx")],
     ["a missing name", () => displayNameProblem(" ")],
     ["a long name", () => displayNameProblem("x".repeat(129))],
+    ["a name with a blank at its end", () => displayNameProblem("x ")],
     ["an invisible name", () => displayNameProblem("\u3164")],
     ["a name with controls", () => displayNameProblem("\u0007")],
     ["a missing address", () => emailProblem("")],

@@ -28,7 +28,8 @@ export function displayNameProblem(name: string): string | undefined {
     return "must not contain control characters";
   }
   if (!VISIBLE.test(name)) return "must contain at least one visible character";
-  return undefined;
+  // Nobody sees it, and whoever names a group by what is shown would not find it.
+  return name === name.trim() ? undefined : "must not begin or end with white space";
 }
 
 /** Why a text cannot be an e-mail address, for people; undefined where it can. */

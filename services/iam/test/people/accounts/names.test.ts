@@ -210,6 +210,7 @@ test("an address that is nearly valid is refused in linear time", () => {
   expect(emailProblem(`${"a.".repeat(110)}@`)).toBe("is not a valid e-mail address");
 });
 
+const SPACED = "must not begin or end with white space";
 const UNSEEN = "must contain at least one visible character";
 
 test.each([
@@ -224,6 +225,10 @@ test.each([
   ["\u2800", UNSEEN],
   ["\u034f \ufe0f", UNSEEN],
   ["a\u200bb", undefined],
+  ["Ops  ", SPACED],
+  [" Ops", SPACED],
+  ["Ops\u00a0", SPACED],
+  ["\u3000Ops", SPACED],
   ["👩\u200d🚀", undefined],
   ["x".repeat(129), "must have at most 128 characters"],
 ])("the display name %j: %s", (name, problem) => expect(displayNameProblem(name)).toBe(problem));
