@@ -129,6 +129,14 @@ words=(${typed.map((one) => `'${one}'`).join(" ")}); CURRENT=\${#words}; _svc_ia
   });
 });
 
+test.skipIf(isAbsent("zsh"))("zsh without its completion loads it", async () => {
+  const { stdout: script } = await run("completion", "zsh");
+  // Not the list of functions of whoever runs this.
+  const lines = `ZDOTDIR=$(mktemp -d)\n${script}\nprint -r -- $_comps[svc-iam]\nrm -r $ZDOTDIR`;
+  const { status, stdout, stderr } = runProgram("zsh", ["-f", "-c", lines]);
+  expect([status, stdout, stderr]).toEqual([0, "_svc_iam\n", ""]);
+});
+
 test.each([
   ["zsh", /^#compdef svc-iam\n/],
   ["fish", /^function __svc_iam_words\n/],

@@ -65,7 +65,11 @@ _svc_iam() {
   fi
 }
 ${wordsFunction(all)}
-if [[ "$funcstack[1]" = _svc-iam ]]; then _svc_iam "$@"; else compdef _svc_iam svc-iam; fi`,
+if [[ "$funcstack[1]" = _svc-iam ]]; then _svc_iam "$@"; else
+  # A shell without configuration has not loaded its completion.
+  (( $+functions[compdef] )) || { autoload -U compinit && compinit -i; }
+  compdef _svc_iam svc-iam
+fi`,
   fish: (all) => `function __svc_iam_words
   switch $argv[1]
 ${tableOf(all)
