@@ -3,11 +3,12 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "svc-access/runtime";
 import { TokenKind } from "../../../gen/svc/iam/v1/auth_pb.ts";
 import type { IAMAuthServiceHandlers } from "../../../gen/svc/iam/v1/auth_server.ts";
+import { required } from "../../ground/rpc/request-fields.ts";
 import type { IdentityProvider, RevocableKind, Tokens } from "../../provider/identity-provider.ts";
 import type { CurrentUser } from "../me/current-user.ts";
 import type { CurrentPreferences } from "../me/user-preferences.ts";
 import type { ServiceRights } from "../permissions/service-rights.ts";
-import { assertLoginRequest, required } from "./check-requests.ts";
+import { assertLoginRequest } from "./check-requests.ts";
 import type { TokenCheck } from "./token-check.ts";
 
 /** What the handlers need. */

@@ -1,8 +1,7 @@
 import { ServiceError } from "svc-access/runtime";
 import type { BuildLoginURLRequest } from "../../../gen/svc/iam/v1/auth_pb.ts";
+import { required } from "../../ground/rpc/request-fields.ts";
 
-/** Longer than any code, token or state of a provider that works behind a gateway. */
-const LONGEST = 16 * 1024;
 const LONGEST_STATE = 1024;
 /** Printable ASCII: what may stand in a URL's query, escaped (RFC 6749, appendix A). */
 const PRINTABLE = /^[\x20-\x7e]*$/;
@@ -32,17 +31,6 @@ export function assertLoginRequest(
       "must be the SHA-256 of a PKCE verifier in base64url without padding (S256 of RFC 7636): leave it out to have a verifier made",
     );
   }
-}
-
-/**
- * A parameter that may not be empty.
- *
- * @throws ServiceError INVALID_ARGUMENT where it is, or is too long
- */
-export function required(field: string, value: string): string {
-  if (value === "") throw invalid(field, "is required");
-  if (value.length > LONGEST) throw invalid(field, "is too long");
-  return value;
 }
 
 function invalid(field: string, problem: string): ServiceError {

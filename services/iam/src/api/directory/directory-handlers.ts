@@ -5,6 +5,7 @@ import type { GroupSchema, OrganizationSchema } from "../../../gen/svc/iam/v1/di
 import type { IAMDirectoryServiceHandlers } from "../../../gen/svc/iam/v1/directory_server.ts";
 import type { UserSchema } from "../../../gen/svc/iam/v1/user_pb.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
+import { required } from "../../ground/rpc/request-fields.ts";
 import { SealedTokens } from "../../ground/rpc/sealed-tokens.ts";
 import type { OutsideValues } from "../../ground/secrets/outside-values.ts";
 import type {
@@ -48,7 +49,7 @@ export function directoryHandlers(
     },
 
     async getUser({ organizationId, userId }, context) {
-      const id = short("user_id", userId);
+      const id = short("user_id", required("user_id", userId));
       const found = await directory.user(organizationId, id, context.signal);
       if (found === undefined) throw notFound("user");
       const [user] = await shown(organizationId, [found], context);

@@ -8,7 +8,7 @@ import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
 import { ChangedMeanwhileError, changeNewest } from "../../ground/rpc/lost-race.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
 import { toSubject } from "../../ground/rpc/relationship-messages.ts";
-import { changedFields } from "../../ground/rpc/request-fields.ts";
+import { changedFields, required } from "../../ground/rpc/request-fields.ts";
 import { SealedTokens } from "../../ground/rpc/sealed-tokens.ts";
 import type { OutsideValues } from "../../ground/secrets/outside-values.ts";
 import { displayNameProblem } from "../../people/accounts/account-texts.ts";
@@ -85,6 +85,7 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
   };
   return {
     async createGroup({ organizationId, parentId, displayName }, context) {
+      required("organization_id", organizationId);
       assertDisplayName(displayName);
       const caller = requirePrincipal(context);
       const group = { organizationId, parentId, displayName };
@@ -100,7 +101,7 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
     },
 
     async listVisibleGroups(request, context) {
-      const { organizationId } = request;
+      const organizationId = required("organization_id", request.organizationId);
       const size = pageSizeOf(request);
       const caller = requirePrincipal(context);
       const sealed = new SealedTokens(pageTokens, LIST_VISIBLE, caller);
@@ -166,12 +167,13 @@ export function groupHandlers(options: GroupHandlersOptions): IAMGroupServiceHan
 /**
  * The group of a request, which names its organization, too: the permission was checked on the group.
  *
- * @throws ServiceError RESOURCE_NOT_FOUND
+ * @throws ServiceError INVALID_ARGUMENT or RESOURCE_NOT_FOUND
  */
 async function groupOf(
   request: { readonly organizationId: string; readonly groupId: string },
   records: Pick<GroupRecords, "find">,
 ): Promise<GroupRecord> {
+  required("organization_id", request.organizationId);
   const record = await records.find(request.groupId);
   if (record?.organizationId === request.organizationId) return record;
   throw new ServiceError("RESOURCE_NOT_FOUND", "the organization has no such group");

@@ -8,7 +8,7 @@ import { refuseFixedFields } from "../../ground/rpc/fixed-fields.ts";
 import { ChangedMeanwhileError, changeNewest } from "../../ground/rpc/lost-race.ts";
 import { PageTokens, pageSizeOf } from "../../ground/rpc/paging.ts";
 import { toSubject } from "../../ground/rpc/relationship-messages.ts";
-import { changedFields, refuseInvalidFields } from "../../ground/rpc/request-fields.ts";
+import { changedFields, refuseInvalidFields, required } from "../../ground/rpc/request-fields.ts";
 import { SealedTokens } from "../../ground/rpc/sealed-tokens.ts";
 import type { OutsideValues } from "../../ground/secrets/outside-values.ts";
 import { displayNameProblem } from "../../people/accounts/account-texts.ts";
@@ -82,7 +82,7 @@ export function organizationHandlers(
       display_name: displayName !== "",
       website_url: websiteUrl !== "",
     });
-    const record = await records.find(organizationId);
+    const record = await records.find(required("organization_id", organizationId));
     if (record === undefined) throw notFound();
     const fields = {
       displayName: changed.has("display_name") ? displayName : record.displayName,
@@ -121,7 +121,7 @@ export function organizationHandlers(
     },
 
     async getOrganization({ organizationId }) {
-      const record = await records.find(organizationId);
+      const record = await records.find(required("organization_id", organizationId));
       if (record === undefined) throw notFound();
       return { organization: organizationMessage(record) };
     },
@@ -144,6 +144,7 @@ export function organizationHandlers(
     },
 
     async deleteOrganization({ organizationId }, { signal }) {
+      required("organization_id", organizationId);
       if (organizationId === organization) {
         throw new ServiceError(
           "FAILED_PRECONDITION",

@@ -1,8 +1,8 @@
 import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
 import type { IAMSessionServiceHandlers } from "../../../gen/svc/iam/v1/sessions_server.ts";
+import { required } from "../../ground/rpc/request-fields.ts";
 import type { LocalAccounts } from "../../people/accounts/local-accounts.ts";
 import type { UserSessions } from "../../people/sessions/user-sessions.ts";
-import { required } from "../auth/check-requests.ts";
 import { callingUser, localUser } from "../own-organization.ts";
 import type { AccountRights } from "../users/account-rights.ts";
 import { isSessionOf, sessionMessage } from "./session-message.ts";

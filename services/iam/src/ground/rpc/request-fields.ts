@@ -1,6 +1,9 @@
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "svc-access/runtime";
 
+/** Longer than any code, token or state of a provider that works behind a gateway. */
+const LONGEST = 16 * 1024;
+
 /**
  * The fields that an update changes: those of its mask, or where it has none, those that it fills.
  *
@@ -37,4 +40,15 @@ export function refuseInvalidFields(problems: Readonly<Record<string, string | u
     found.map(([field, problem]) => `${field} ${problem}`).join("; "),
     { details: { fields: Object.fromEntries(found) } },
   );
+}
+
+/**
+ * A field that may not be empty.
+ *
+ * @throws ServiceError INVALID_ARGUMENT where it is, or is too long
+ */
+export function required(field: string, value: string): string {
+  const problem = value === "" ? "is required" : value.length > LONGEST ? "is too long" : undefined;
+  if (problem === undefined) return value;
+  throw new ServiceError("INVALID_ARGUMENT", `${field} ${problem}`);
 }
