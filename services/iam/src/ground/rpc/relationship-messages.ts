@@ -112,12 +112,21 @@ export function toWriteOperation(mode: WriteMode): "TOUCH" | "CREATE" {
   }
 }
 
-/** The options of a call of the engine on behalf of a call of the API. */
+/**
+ * The options of a call of the engine on behalf of a call of the API.
+ *
+ * @throws ServiceError INVALID_ARGUMENT for a revision that would not be looked at
+ */
 export function toCallOptions(
   consistency: Consistency | undefined,
   { signal }: Pick<CallContext, "signal">,
 ): CallOptions {
   const { case: kind, value } = consistency?.requirement ?? { case: undefined };
+  if (consistency?.besideRevision !== undefined && kind !== "fullyConsistent") {
+    throw invalid(
+      "consistency.beside_revision needs fully_consistent: without it, name the revision as at_least_as_fresh",
+    );
+  }
   switch (kind) {
     case "atLeastAsFresh":
       return { signal, atLeastAsFresh: value };

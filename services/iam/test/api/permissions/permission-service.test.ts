@@ -183,6 +183,35 @@ describe("a request that is not valid is refused", () => {
           consistency: { requirement: { case: "atLeastAsFresh", value: "" } },
         }),
     ],
+    [
+      "a revision of another store beside fully_consistent",
+      /revision token is malformed/,
+      (hub) =>
+        hub.checkPermission({
+          ...check,
+          consistency: {
+            requirement: { case: "fullyConsistent", value: true },
+            besideRevision: "x",
+          },
+        }),
+    ],
+    [
+      "a revision beside nothing",
+      /beside_revision needs fully_consistent/,
+      (hub) => hub.checkPermission({ ...check, consistency: { besideRevision: "x" } }),
+    ],
+    [
+      "a revision beside another one",
+      /name the revision as at_least_as_fresh/,
+      (hub) =>
+        hub.checkBulkPermissions({
+          checks: [check],
+          consistency: {
+            requirement: { case: "atLeastAsFresh", value: "x" },
+            besideRevision: "x",
+          },
+        }),
+    ],
     ["no updates", /at least one update/, (hub) => hub.writeRelationships({})],
     [
       "too many updates",

@@ -244,7 +244,8 @@ export type Consistency = Message<"svc.iam.v1.Consistency"> & {
 
   /**
    * A revision beside `fully_consistent`, whose answer is at least as fresh as
-   * each: one that is not of this store is an error all the same.
+   * each: one that is not of this store is an error all the same. Without
+   * `fully_consistent`, it is refused.
    *
    * @generated from field: optional string beside_revision = 3;
    */
