@@ -158,13 +158,6 @@ describe("unary Connect refuses", () => {
       { ...json, "content-type": "application/json; charset=latin1" },
       415,
     ],
-    [
-      "JSON without the header, which no route accepts",
-      "POST",
-      ECHO,
-      { "content-type": "application/json" },
-      415,
-    ],
     ["gRPC", "POST", ECHO, { "content-type": "application/grpc" }, 415],
     ["the type of streams", "POST", ECHO, stream, 415],
     ["the type of one message, for a stream", "POST", EXPAND, json, 415],
@@ -188,6 +181,24 @@ describe("unary Connect refuses", () => {
     expect(answer.headers["content-type"]).toMatch(/^text\/plain/);
     if (status === 405) expect(answer.headers["allow"]).toBe("POST, OPTIONS");
     expect(server.unrouted).toMatchObject([{ status }]);
+  });
+
+  it.each([
+    ["JSON", ECHO, "application/json"],
+    ["JSON with a charset", ECHO, "application/json; charset=utf-8"],
+    ["JSON, for a stream", EXPAND, "application/json"],
+  ])("%s without the header of Connect, where no route has the path", async (_name, path, type) => {
+    server.unrouted.length = 0;
+    const answer = await send(path, { "content-type": type }, "{}");
+    expect(answer.headers["content-type"]).toMatch(/^application\/json/);
+    // The request is for a route, so the error has the form of routes.
+    expect(JSON.parse(answer.body.toString())).toEqual({
+      status: 415,
+      code: "UNSUPPORTED_MEDIA_TYPE",
+      message: "no route has this path; Connect needs the header Connect-Protocol-Version: 1",
+      request_id: answer.headers["x-request-id"],
+    });
+    expect(server.unrouted).toMatchObject([{ status: 415 }]);
   });
 });
 

@@ -19,6 +19,7 @@ import {
 } from "../routing/request-target.ts";
 import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
 import type { Router } from "../routing/router.ts";
+import { isJson } from "../transcoding/content-type.ts";
 import type { Probe } from "./probe.ts";
 import { checkHead } from "./request-head.ts";
 
@@ -120,7 +121,11 @@ export class Dispatcher {
     const found = router.find(method, target.path);
     if (found !== undefined) return this.#call(exchange, found.value, target, found.segments);
     const others = protocols?.methods(target.path);
-    if (others?.includes(method === "HEAD" ? "GET" : method) === true) throw notSpoken();
+    if (others?.includes(method === "HEAD" ? "GET" : method) === true) {
+      // No protocol of RPCs: a client of routes reads the error.
+      if (isPlainJson(exchange)) return this.#reject(exchange, withoutHeader());
+      throw method === "POST" ? notSpoken() : withoutQuery();
+    }
     const allow = router.allow(target.path, others);
     if (allow === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "no route has this path");
     this.#methodMissing(exchange, method, allow);
@@ -217,6 +222,12 @@ export class Dispatcher {
     this.#notify(exchange, 204, undefined);
   }
 
+  /** Refuses a request in the form of the server. */
+  #reject(exchange: Exchange, error: ServiceError): void {
+    exchange.fail(error);
+    this.#notify(exchange, error.status, error.code);
+  }
+
   #refuse(exchange: Exchange, error: ServiceError, headers: readonly string[] = []): void {
     const service = this.#errorFormAt(exchange);
     let { status } = error;
@@ -280,6 +291,34 @@ function notSpoken(): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_MEDIA_TYPE",
     "no protocol of this RPC has this Content-Type",
+  );
+}
+
+/** Whether a request to the path of an RPC is JSON that does not say that it is of Connect. */
+function isPlainJson({ incoming, headers }: Exchange): boolean {
+  const [type, ...others] = headers.all("content-type");
+  return (
+    incoming.method === "POST" &&
+    type !== undefined &&
+    others.length === 0 &&
+    isJson(type) &&
+    headers.all("connect-protocol-version").length === 0
+  );
+}
+
+/** JSON is of Connect only with its header: without, the request is for a route, and no route has its path. */
+function withoutHeader(): ServiceError {
+  return new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    "no route has this path; Connect needs the header Connect-Protocol-Version: 1",
+  );
+}
+
+/** The RPC may be called by GET, but the query is not that of Connect. */
+function withoutQuery(): ServiceError {
+  return new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    "no route has this path; Connect needs the query connect=v1, with encoding and message",
   );
 }
 

@@ -54,8 +54,11 @@ export function requireIdentity(headers: CallHeaders): void {
   }
 }
 
-/** JSON has no parameters; only a charset would say that the body is something else. */
-function isJson(type: string): boolean {
+/**
+ * Whether a type is plain UTF-8 JSON, which has no parameters; only a charset would say that the body is
+ * something else.
+ */
+export function isJson(type: string): boolean {
   if (type === "application/json") return true;
   let at = JSON_TYPE.exec(type)?.[0].length;
   while (at !== undefined && at < type.length) {

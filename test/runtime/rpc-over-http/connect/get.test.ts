@@ -197,6 +197,12 @@ describe("a query", () => {
     expect(Buffer.from(await response.arrayBuffer()).toString("latin1")).toContain("a b");
   });
 
+  it("is refused without its query, which the message names", async () => {
+    expect(await (await ask("encoding=json&message={}")).text()).toBe(
+      "no route has this path; Connect needs the query connect=v1, with encoding and message\n",
+    );
+  });
+
   it("is refused for HEAD as for GET", async () => {
     for (const method of ["GET", "HEAD"]) expect((await ask("", method)).status).toBe(415);
   });
