@@ -3,6 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
+import {
+  CORS_REQUEST_HEADERS,
+  EXPOSED_HEADERS,
+  RPC_EXPOSED_HEADERS,
+  RPC_REQUEST_HEADERS,
+} from "../../src/api/cors-headers.ts";
 import { SILENT } from "../../src/common/logger.ts";
 import { TARGETS } from "../../src/compiler/targets.ts";
 import { configSchema } from "../../src/config/config.ts";
@@ -60,6 +66,14 @@ describe("the metrics of docs/operations.md", () => {
       }
     }
   });
+});
+
+test("docs/configuration.md has the headers of CORS, by purpose", () => {
+  const rows = tableOf("configuration.md", "headers").map((cells) => cells.slice(1).map(namesIn));
+  expect(rows).toEqual([
+    [CORS_REQUEST_HEADERS, EXPOSED_HEADERS],
+    [RPC_REQUEST_HEADERS, RPC_EXPOSED_HEADERS],
+  ]);
 });
 
 /** What is read of a JSON Schema. */
