@@ -148,6 +148,7 @@ describe("texts in German", () => {
     ["a name with controls", () => displayNameProblem("\u0007")],
     ["a missing address", () => emailProblem("")],
     ["a long address", () => emailProblem(`${"x".repeat(250)}@example.com`)],
+    ["an address with a long local part", () => emailProblem(`${"x".repeat(65)}@example.com`)],
     ["a wrong address", () => emailProblem("x@")],
     ["a wrong URL", () => avatarUrlProblem("http://x")],
     ["a long URL", () => avatarUrlProblem(`https://x/${"x".repeat(2048)}`)],

@@ -91,13 +91,14 @@ function changeOf({ user, updateMask }: UpdateUserRequest, account: LocalAccount
     avatar_url: avatarUrl !== "",
   });
   const has = (field: Parameters<typeof changed.has>[0]) => changed.has(field);
-  // A user keeps the names of before a rule on new ones, also if a client sends all fields.
+  // A user keeps the names and the address of before a rule on new ones, also if a client sends all fields.
   const isRenamed = has("username") && username !== account.username;
+  const isReaddressed = has("email") && email !== account.email;
   const isShownAnew = has("display_name") && displayName !== account.displayName;
   refuseInvalidFields({
     username: isRenamed ? usernameProblem(username) : undefined,
     display_name: isShownAnew ? displayNameProblem(displayName) : undefined,
-    email: has("email") ? emailProblem(email) : undefined,
+    email: isReaddressed ? emailProblem(email) : undefined,
     avatar_url: has("avatar_url") ? avatarUrlProblem(avatarUrl) : undefined,
   });
   return {

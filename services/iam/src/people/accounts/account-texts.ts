@@ -5,6 +5,8 @@ const MOST_NAME_CHARACTERS = 128;
 /** Neither space, control, format or combining characters, nor letters without a shape, such as the Hangul filler. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Z}\p{Cc}\p{Cf}\p{M}\u2800]/u;
 const MOST_EMAIL_BYTES = 254;
+/** Of the part before the at sign (RFC 5321): servers of mail refuse a longer one. */
+const MOST_LOCAL_PART_BYTES = 64;
 /** A part before the at sign, and a domain of at least two labels (a part of RFC 5321). */
 const EMAIL =
   /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
@@ -38,6 +40,8 @@ export function emailProblem(email: string): string | undefined {
   if (Buffer.byteLength(email) > MOST_EMAIL_BYTES)
     return `must have at most ${MOST_EMAIL_BYTES} bytes`;
   if (!EMAIL.test(email)) return "is not a valid e-mail address";
+  if (Buffer.byteLength(email.slice(0, email.indexOf("@"))) > MOST_LOCAL_PART_BYTES)
+    return `must have at most ${MOST_LOCAL_PART_BYTES} bytes before the @`;
   return undefined;
 }
 

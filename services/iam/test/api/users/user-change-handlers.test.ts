@@ -157,6 +157,19 @@ test("a user name that is taken is refused, in whatever letters", async () => {
   expect((await patch("carol", { username: "CAROL" })).status).toBe(200);
 });
 
+test("a user with an e-mail address that new users cannot have keeps it, and gets no other such", async () => {
+  const email = `${"a".repeat(65)}@example.com`;
+  const { kysely } = databaseOf(iam);
+  await kysely.updateTable("iam_users").set({ email }).where("id", "=", idOf("ida")).execute();
+  const kept = await patch("ida", { displayName: "Ida", email });
+  expect(kept).toMatchObject({ status: 200, body: { displayName: "Ida", email } });
+  const answer = await patch("ida", { email: `b${email}` });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { details: { fields: { email: "must have at most 64 bytes before the @" } } },
+  });
+});
+
 test("a user with a name that new users cannot have keeps it, logs in by it, and may be renamed", async () => {
   const name = "ida\u3164";
   await databaseOf(iam)

@@ -188,6 +188,8 @@ test.each([
   "a.b+c@sub.example.co",
   "o'neil@example.com",
   "björn@bücher.example",
+  `${"a".repeat(64)}@example.com`,
+  `${"ö".repeat(32)}@example.com`,
 ])("%j can be an e-mail address", (email) => expect(emailProblem(email)).toBeUndefined());
 
 test.each([
@@ -203,6 +205,8 @@ test.each([
   ["a..b@example.com", "is not a valid e-mail address"],
   ["alice@-example.com", "is not a valid e-mail address"],
   [`${"a".repeat(250)}@example.com`, "must have at most 254 bytes"],
+  [`${"a".repeat(65)}@example.com`, "must have at most 64 bytes before the @"],
+  [`${"ö".repeat(32)}a@example.com`, "must have at most 64 bytes before the @"],
 ])("%j cannot: %s", (email, problem) => expect(emailProblem(email)).toBe(problem));
 
 test("an address that is nearly valid is refused in linear time", () => {
