@@ -46,6 +46,8 @@ export interface BootstrapParts {
   readonly owners: ZoneOwners;
   readonly attempts: Pick<FailedAttempts, "record">;
   readonly design: PageDesign;
+  /** Where people log in, if that is here. */
+  readonly loginPath: string | undefined;
 }
 
 /** The handler of the links that make first owners. */
@@ -78,12 +80,18 @@ export function bootstrapHandler(
  */
 export async function openLink(
   tokens: readonly string[],
-  { links, owners, attempts }: BootstrapParts,
+  { links, owners, attempts, loginPath }: BootstrapParts,
   { call, view }: BootstrapRequest,
 ): Promise<OpenLink | RawResponse> {
   const [token = "", ...others] = tokens;
   const link = others.length === 0 ? await links.find(token) : undefined;
   if (link === undefined) {
+    // Only who has a genuine link hears of an owner.
+    const known = others.length === 0 ? await links.zoneOf(token) : undefined;
+    if (known !== undefined && (await owners.hasOwner(known, call.signal))) {
+      await attempts.record(call, failureOf({ zone: known }, "dead_link"));
+      return view.response(409, ownedPage(known, loginPath));
+    }
     await attempts.record(call, {
       event: "bootstrap.failed",
       details: { reason: "dead_link" },
@@ -96,7 +104,7 @@ export async function openLink(
     (await owners.hasOwner(zone, signal)) && !(await owners.hasOwner(zone, signal, accountId));
   if (!isOwned) return { link, token };
   await attempts.record(call, failureOf(link, "owned"));
-  return view.response(409, ownedPage(zone));
+  return view.response(409, ownedPage(zone, loginPath));
 }
 
 /** The failure of a link that is known. */

@@ -83,6 +83,17 @@ export class BootstrapLinks {
     return row === undefined ? undefined : linkOf(row);
   }
 
+  /** The zone of a link, also of one that was used or has expired; undefined if it is unknown or was removed. */
+  async zoneOf(token: string): Promise<string | undefined> {
+    if (!TOKEN.test(token)) return undefined;
+    const row = await this.#database
+      .selectFrom("iam_bootstrap_links")
+      .select("zone")
+      .where("token_hash", "=", hashOf(token))
+      .executeTakeFirst();
+    return row?.zone;
+  }
+
   /** The user whom a link has made that was used; undefined if there is none. */
   async accountOfUsed(token: string): Promise<string | undefined> {
     if (!TOKEN.test(token)) return undefined;

@@ -135,15 +135,20 @@ export function deadLinkPage(): Page {
   const command = html`<code>svc-iam bootstrap</code>`;
   return ({ say }) => ({
     title: say("The link does not work"),
-    body: html`<p>${say("It is not complete, was used, or is older than 30 minutes. Make another one with {command}.", { command })}</p>`,
+    body: html`<p>${say("It is not complete, was used, or is older than 30 minutes. If there is no owner yet, make another one with {command}. If there is one, log in.", { command })}</p>`,
   });
 }
 
-/** The page of a zone that has an owner. */
-export function ownedPage(zone: string): Page {
+/**
+ * The page of a zone that has an owner.
+ *
+ * @param loginPath where people log in, if that is here
+ */
+export function ownedPage(zone: string, loginPath?: string): Page {
   return ({ say }) => ({
     title: say("{zone} already has an owner", { zone }),
-    body: html`<p>${say("The link no longer works. Ask an owner of {zone} for the permissions that you need.", { zone: html`<strong>${zone}</strong>` })}</p>`,
+    body: html`<p>${say("The link no longer works. Log in, or ask an owner of {zone} for the permissions that you need.", { zone: html`<strong>${zone}</strong>` })}</p>
+${loginPath && html`<p><a class="button" href="${loginPath}">${say("Log in")}</a></p>`}`,
   });
 }
 

@@ -114,7 +114,9 @@ export class FirstLoginFlow implements BootstrapFlow {
     if (result === "made") return this.#leadOn(given, { zone, name: shown });
     await attempts.record(call, failureOf(link, result === "dead" ? "dead_link" : result));
     return this.#forgetting(
-      result === "owned" ? view.response(409, ownedPage(zone)) : view.response(404, deadLinkPage()),
+      result === "owned"
+        ? view.response(409, ownedPage(zone, this.#options.loginPath))
+        : view.response(404, deadLinkPage()),
     );
   }
 

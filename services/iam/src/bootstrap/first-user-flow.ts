@@ -104,7 +104,7 @@ export class FirstUserFlow implements BootstrapFlow {
       }
       case "owned":
         await attempts.record(call, failureOf(link, "owned"));
-        return view.response(409, ownedPage(zone));
+        return view.response(409, ownedPage(zone, this.#options.loginPath));
       case "dead": {
         const again = await this.#repeated(tokens, form, given);
         if (again !== undefined) return again;

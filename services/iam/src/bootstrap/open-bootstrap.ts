@@ -1,4 +1,5 @@
 import type { PartContext, ServicePart } from "../api/service-part.ts";
+import { OWN_ACCOUNT_PATH } from "../config/provider-paths.ts";
 import { OutsideValues } from "../ground/secrets/outside-values.ts";
 import { readEncryptionKeys } from "../ground/secrets/read-encryption-keys.ts";
 import { SecretBox } from "../ground/secrets/secret-box.ts";
@@ -41,8 +42,9 @@ export async function openBootstrap(context: PartContext): Promise<ServicePart> 
   const user = new FirstUser({ database, links, owners, used, accounts, hasher, recorder });
   const claims = new LinkClaims(kysely);
   const owner = new FirstOwner({ links, claims, owners, used, recorder });
-  const parts = { links, owners, attempts, design };
   const isEmbedded = configuration.config.security.authn.provider === "embedded";
+  const loginPath = isEmbedded ? OWN_ACCOUNT_PATH : undefined;
+  const parts = { links, owners, attempts, design, loginPath };
   const missing = missingOwner(owners, organization);
   const problem = await missing(AbortSignal.timeout(START_WAIT_MS));
   if (problem !== undefined) logger.warn({ zone: organization }, problem);

@@ -124,7 +124,7 @@ test("whoever logs in by the link becomes the owner, once [IDP-25]", async () =>
   other.setCookie(COOKIE, browser.cookie(COOKIE) ?? "");
   expect((await other.open(callback.href, from())).status).toBe(400);
   expect((await other.open(done.url, from())).status).toBe(404);
-  expect((await browser.open(url, from())).status).toBe(404);
+  expect((await browser.open(url, from())).status).toBe(409);
   const events = await auditEvents(iam, { type: "bootstrap.used" });
   expect(events).toMatchObject([{ subject: "zone:other", data: { details: { owner } } }]);
   expect(JSON.stringify(events)).not.toContain(token);
@@ -166,14 +166,14 @@ describe("a link whose use could not be recorded [IDP-25]", () => {
     expect((await withoutAudit(iam, finish)).status).toBe(503);
     expect(await (await use(url))()).toMatchObject({ status: 200 });
     expect(await recorded()).toEqual([owner]);
-    expect((await new Browser(iam.origin).open(url, from())).status).toBe(404);
+    expect((await new Browser(iam.origin).open(url, from())).status).toBe(409);
   });
 
   test("is completed by the job if the process ended", async () => {
     const { url } = await linkOf(iam, "other");
     await runJob(await useAndCrash(url));
     expect(await recorded()).toEqual([owner]);
-    expect((await new Browser(iam.origin).open(url, from())).status).toBe(404);
+    expect((await new Browser(iam.origin).open(url, from())).status).toBe(409);
   });
 
   test("makes nobody else the owner", async () => {

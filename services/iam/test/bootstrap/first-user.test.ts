@@ -91,8 +91,16 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     expect(await ownersOf(iam)).toEqual([`user:${id}`]);
     const listed = await iam.call("GET", "/v1/users", undefined, asUser(id));
     expect(listed.body.users).toHaveLength(1);
-    expect((await open(iam, path)).status).toBe(404);
-    expect((await send(iam, { ...FIRST, username: "other", token })).status).toBe(404);
+    const used = await open(iam, path);
+    expect([used.status, used.text]).toEqual([
+      409,
+      expect.stringContaining("already has an owner"),
+    ]);
+    expect(used.text).toContain('<a class="button" href="/v1/iam/oidc/account">Log in</a>');
+    expect((await send(iam, { ...FIRST, username: "other", token })).status).toBe(409);
+    // Who has no genuine link hears of no owner.
+    const unknown = await open(iam, path.replace(token, "A".repeat(43)));
+    expect([unknown.status, unknown.text]).toEqual([404, expect.not.stringContaining("acme")]);
     expect(await makeLink(iam.options.configuration as LoadedIamConfig, "acme")).toBeUndefined();
   });
 
@@ -144,7 +152,7 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     const sent = await Promise.all([1, 2, 3].map(() => send(iam, { ...FIRST, token })));
     const statuses = sent.map(({ status }) => status);
     // One that arrives after the user was made finds no link.
-    expect(statuses.every((status) => status === 200 || status === 404)).toBe(true);
+    expect(statuses.every((status) => [200, 404, 409].includes(status))).toBe(true);
     expect(statuses).toContain(200);
     expect(await users(iam)).toHaveLength(1);
     expect(await auditEvents(iam, { type: "bootstrap.used" })).toHaveLength(1);
