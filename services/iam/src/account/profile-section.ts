@@ -129,7 +129,9 @@ function subjectOf({ account }: AccountVisit): string {
 }
 
 function profileOf(form: URLSearchParams) {
-  return { displayName: form.get("display_name") ?? "", avatarUrl: form.get("avatar_url") ?? "" };
+  // Keyboards of phones add a space after a word that they complete.
+  const textOf = (name: string) => (form.get(name) ?? "").trim();
+  return { displayName: textOf("display_name"), avatarUrl: textOf("avatar_url") };
 }
 
 function preferencesOf(form: URLSearchParams, stored: ProfileValues) {

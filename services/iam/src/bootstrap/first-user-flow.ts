@@ -88,9 +88,9 @@ export class FirstUserFlow implements BootstrapFlow {
     const { link, token } = found;
     const { zone } = link;
     const fields = {
-      username: textOf(form, "username"),
-      displayName: textOf(form, "display_name"),
-      email: textOf(form, "email"),
+      username: wordOf(form, "username"),
+      displayName: wordOf(form, "display_name"),
+      email: wordOf(form, "email"),
     };
     const passwords = { password: textOf(form, "password"), repeated: textOf(form, "repeated") };
     const { user, attempts } = this.#options;
@@ -127,7 +127,7 @@ export class FirstUserFlow implements BootstrapFlow {
     const { links, accounts, attempts, logins, organization } = this.#options;
     const accountId = others.length === 0 ? await links.accountOfUsed(token) : undefined;
     const account = accountId === undefined ? undefined : await accounts.find(accountId);
-    if (account?.username !== textOf(form, "username")) return undefined;
+    if (account?.username !== wordOf(form, "username")) return undefined;
     const { id, username } = account;
     const password = textOf(form, "password");
     const found = await repetitionOf({ accountId: id, username, password }, logins, call);
@@ -169,4 +169,9 @@ export class FirstUserFlow implements BootstrapFlow {
 
 function textOf(form: URLSearchParams, name: string): string {
   return form.get(name) ?? "";
+}
+
+/** Keyboards of phones add a space after a word that they complete. */
+function wordOf(form: URLSearchParams, name: string): string {
+  return textOf(form, name).trim();
 }

@@ -148,6 +148,15 @@ test("a new password that may not be set is refused, and no password is shown ag
   }
 });
 
+test("white space at the end of a name is not of the name, as keyboards of phones add it", async () => {
+  const page = await alice.open(at());
+  const [form_token, etag] = [fieldOf(page, "form_token"), fieldOf(page, "etag")];
+  const typed = { display_name: "Alice Liddell ", avatar_url: " " };
+  const saved = await post(alice, "", { action: "profile", form_token, etag, ...typed });
+  expect(saved.status).toBe(303);
+  expect((await alice.open(at())).text).toContain('value="Alice Liddell"');
+});
+
 test("a name of before a rule on new ones stays in the profile", async () => {
   const { kysely } = databaseOf(iam);
   // The Hangul filler, which nobody sees.

@@ -82,7 +82,12 @@ describe.each(KINDS)("a link, in %s", (_, newDatabase) => {
     expect(await ownersOf(iam)).toEqual([]);
     // As browsers send it from a page without referrer.
     const headers = { origin: "null", "sec-fetch-site": "same-origin" };
-    const done = await send(iam, { ...FIRST, token }, headers);
+    // As keyboards of phones complete words.
+    const spaced = {
+      username: `${FIRST["username"]} `,
+      display_name: ` ${FIRST["display_name"]} `,
+    };
+    const done = await send(iam, { ...FIRST, ...spaced, token }, headers);
     expect(done.status, done.text).toBe(200);
     const [user, ...others] = await users(iam);
     expect(others).toEqual([]);
