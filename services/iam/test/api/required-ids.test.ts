@@ -22,7 +22,7 @@ const SERVICES = [
   IAMLocalUserService,
   IAMPasswordService,
 ];
-/** Empty, they are no filter, or the top. */
+/** Empty, they filter nothing, or stand for the top. */
 const OPTIONAL = new Set(["parent_id", "ListUsersRequest.group_id"]);
 
 const member = { type: "user", id: "alice" };

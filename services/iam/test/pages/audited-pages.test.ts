@@ -10,6 +10,7 @@ const TEST = join(import.meta.dirname, "..");
 /** Values that are put into the title of a page, or of another page. */
 const NO_TITLES = [
   "title: say(title)",
+  "title: texts.say(title)",
   "title: say(heading)",
   "readonly title: Html;",
   "readonly title: MessageKey;",
