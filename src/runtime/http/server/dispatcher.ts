@@ -19,9 +19,9 @@ import {
 } from "../routing/request-target.ts";
 import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
 import type { Router } from "../routing/router.ts";
-import { isJson } from "../transcoding/content-type.ts";
 import type { Probe } from "./probe.ts";
 import { checkHead } from "./request-head.ts";
+import { isPlainJson, notSpoken, withoutHeader, withoutQuery } from "./unspoken.ts";
 
 /** What of a request is in the log of a response that could not be sent. */
 export type FaultyCall = Pick<Call, "rpc" | "requestId">;
@@ -281,45 +281,6 @@ function toOriginForm(incoming: IncomingMessage, headers: CallHeaders): void {
   const scheme = "encrypted" in incoming.socket ? "https" : "http";
   const { url = "", method = "" } = incoming;
   incoming.url = originForm(url, method, scheme, single(headers, "host"));
-}
-
-/**
- * The path is an RPC's, but the content type is not one of an RPC protocol, or not one for RPCs of
- * this kind.
- */
-function notSpoken(): ServiceError {
-  return new ServiceError(
-    "UNSUPPORTED_MEDIA_TYPE",
-    "no protocol of this RPC has this Content-Type",
-  );
-}
-
-/** Whether a request to the path of an RPC is JSON that does not say that it is of Connect. */
-function isPlainJson({ incoming, headers }: Exchange): boolean {
-  const [type, ...others] = headers.all("content-type");
-  return (
-    incoming.method === "POST" &&
-    type !== undefined &&
-    others.length === 0 &&
-    isJson(type) &&
-    headers.all("connect-protocol-version").length === 0
-  );
-}
-
-/** JSON is of Connect only with its header: without, the request is for a route, and no route has its path. */
-function withoutHeader(): ServiceError {
-  return new ServiceError(
-    "UNSUPPORTED_MEDIA_TYPE",
-    "no route has this path; Connect needs the header Connect-Protocol-Version: 1",
-  );
-}
-
-/** The RPC may be called by GET, but the query is not that of Connect. */
-function withoutQuery(): ServiceError {
-  return new ServiceError(
-    "UNSUPPORTED_MEDIA_TYPE",
-    "no route has this path; Connect needs the query connect=v1, with encoding and message",
-  );
 }
 
 /** Responds to a probe; rejects with its error. */
